@@ -32,7 +32,7 @@ from memctl.notes.workspace import Workspace
 from memctl.recall import related
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
-from memctl.recall.walk import reach
+from memctl.recall.related import reach
 
 TODAY = date(2025, 11, 30)
 SCRIPTS = ("en", "ru", "zh")

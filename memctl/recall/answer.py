@@ -22,6 +22,7 @@ from .query import FILTERS
 
 _SHORT_HIT = 32  # tokens; few hits take less
 _MOST_PLACES = 100  # hits of one answer that nobody counted
+_REPEATED = 0.9  # of the words of a hit, that stand in a better one
 _BETWEEN_LISTS = 8  # tokens of the line between hits and related lines
 
 
@@ -35,14 +36,13 @@ def most_hits(k: int | None, budget: int | None, usual: int) -> int:
 def fit_hits(answer: Answer, budget: int) -> Answer:
     """The answer within a budget; one that becomes empty by it says so."""
     hits = fit(answer.hits, budget)
-    if hits or not answer.hits:
-        kept = {hit.ref for hit in hits}
-        left = (hit.day or hit.source.path for hit in answer.hits if hit.ref not in kept)
-        return answer._replace(hits=hits, more=(*left, *answer.more))
-    least = min(map(cost, answer.hits))
-    return answer._replace(
-        hits=(), empty=(f"{len(answer.hits)} found, and none fits into {budget} tokens; the shortest takes {least}",)
-    )
+    if not hits and answer.hits:
+        least = min(map(cost, answer.hits))
+        why = f"{len(answer.hits)} found, and none fits into {budget} tokens; the shortest takes {least}"
+        return answer._replace(hits=(), empty=(why,))
+    kept = {hit.ref for hit in hits}
+    left = (hit.day or hit.source.path for hit in answer.hits if hit.ref not in kept)
+    return answer._replace(hits=hits, more=(*left, *answer.more))
 
 
 def fit_related(answer: Answer, budget: int) -> Answer:
@@ -76,20 +76,21 @@ def fit(hits: Sequence[Hit], budget: int, before: Sequence[Hit] = ()) -> tuple[H
     stand above already.
     """
     kept: list[Hit] = []
-    left = budget
+    above = [_words(hit) for hit in before]
     for hit in hits:
-        if cost(hit) <= left and not any(_repeats(hit, other) for other in (*before, *kept)):
+        words = _words(hit)
+        repeats = any(words and len(words & its) >= _REPEATED * len(words) for its in above)
+        if cost(hit) <= budget and not repeats:
             kept.append(hit)
-            left -= cost(hit)
+            above.append(words)
+            budget -= cost(hit)
     shown = {hit.ref for hit in (*before, *kept)}
     lost = {hit.ref for hit in hits} - shown  # what may have been replaced goes with what replaced it
     return tuple(hit for hit in kept if hit.perhaps_superseded_by not in lost)
 
 
-def _repeats(hit: Hit, other: Hit) -> bool:
-    """True when nine of ten words of a hit stand in the other."""
-    words = set(hit.content.casefold().split())
-    return bool(words) and len(words & set(other.content.casefold().split())) >= 0.9 * len(words)
+def _words(hit: Hit) -> set[str]:
+    return set(hit.content.casefold().split())
 
 
 _COUNTED = 1000
@@ -129,22 +130,16 @@ def _missing_words(index: Index, query: Query) -> list[str]:
     return list(found.values())
 
 
-def _cure(workspace: Workspace, index: Index, single: Query) -> str:
-    """What to write in the place of a filter that leaves nothing; empty where nothing better is known."""
-    if single.about:
-        near = near_name(workspace, index, single.about[0])
-        return f"did you mean {near}?" if near else ""
-    return "a glob is of a whole path: memory/2025-11-*.md, bank/" if single.paths else ""
-
-
 def _narrow_filters(workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
-    """The filters that leave nothing by themselves, else all of them together."""
+    """The filters that leave nothing by themselves, with what to write instead, else all of them together."""
     alone = (Query(**{name: getattr(query, name)}, sections=query.sections) for name in _FILTERS)
     told = [single for single in alone if single.filters]
     empty = [one for one in told if not filtered(index, condition_of(one, about if one.about else ()), 1)]
     for single in empty:
-        cure = _cure(workspace, index, single)
-        yield f"no entry passes the filter {' '.join(single.filters)}{f'; {cure}' if cure else ''}"
+        near = near_name(workspace, index, single.about[0]) if single.about else None
+        cure = f"; did you mean {near}?" if near else ""
+        cure = "; a glob is of a whole path: memory/2025-11-*.md, bank/" if single.paths else cure
+        yield f"no entry passes the filter {' '.join(single.filters)}{cure}"
     if empty:
         return
     filters = " ".join(query.filters)
@@ -185,9 +180,8 @@ BIAS = -4.95
 def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     """The signs for a question and its hits."""
     wanted = query_terms(words)
-    names = {t for word in words.split()[1:] if word[:1].isupper() and word not in _SELF for t in terms(word)} & {
-        *wanted
-    }
+    capitals = (word for word in words.split()[1:] if word[:1].isupper() and word not in _SELF)
+    names = {term for word in capitals for term in terms(word)}.intersection(wanted)
     counts, total = frequencies(index, wanted), entry_count(index)
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
     whole = sum(weights.values()) or 1.0

@@ -47,8 +47,8 @@ def asked_times(words: str, today: date) -> AskedTimes:
         times.append(widened(mention.period, AROUND) if near or so else mention.period)
         rest += before[: near.start()] if near else before
         end = mention.end + (so.end() if so else 0)
-    rest = _unspaced().sub(" ", rest + " " + words[end:])
-    left = set(terms(rest)) - _anything() - stop_terms()
+    anything, unspaced = _anything()
+    left = set(terms(unspaced.sub(" ", rest + " " + words[end:]))) - anything - stop_terms()
     # 2025-11-27 is a word of lines, too.
     token = words.isascii() and len(words.split()) == 1 and any(map(str.isdigit, words))
     around = middles if times != middles else ()
@@ -62,22 +62,11 @@ def widened(period: Period, days: int) -> Period:
 
 
 @cache
-def _asking_anything() -> tuple[str, ...]:
-    return tuple(
-        word for name in languages() for line in lines(name, "asked").get("anything", ()) for word in line.split()
-    )
-
-
-@cache
-def _anything() -> frozenset[str]:
-    """The terms of the words that ask for anything."""
-    return frozenset(term for word in _asking_anything() for term in terms(word))
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    """Those that stand without spaces between words, the longest first."""
-    return re.compile("|".join(sorted((w for w in _asking_anything() if has_han(w)), key=len, reverse=True)))
+def _anything() -> tuple[frozenset[str], re.Pattern[str]]:
+    """The terms of the words that ask for anything, and those words that stand without spaces around, the longest first."""
+    said = [word for name in languages() for line in lines(name, "asked").get("anything", ()) for word in line.split()]
+    unspaced = sorted(filter(has_han, said), key=len, reverse=True)
+    return frozenset(term for word in said for term in terms(word)), re.compile("|".join(unspaced))
 
 
 def asks_why(words: str) -> bool:
@@ -115,11 +104,8 @@ def names_somebody(words: str) -> bool:
     """True where a question may be about somebody by name: a capital inside it, in Chinese anywhere."""
     if has_han(words):
         return bool(re.search(r"[A-Z@]", words))
-    return (
-        "@" in words
-        or "[[" in words
-        or any(word[:1].isupper() and word not in ("I", "I'm") for word in words.split()[1:])
-    )
+    capitals = (word[:1].isupper() and word not in ("I", "I'm") for word in words.split()[1:])
+    return "@" in words or "[[" in words or any(capitals)
 
 
 @cache

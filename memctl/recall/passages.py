@@ -45,8 +45,7 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     if entry.role == Role.HEADING.value:
         return is_mere_date(hit.content, memory.today) or is_bare_heading(memory.index, entry)
     if entry.role == Role.ROW.value:
-        below = _lines(memory, hit.source.path)[hit.source.end_line :][:1]
-        return any(map(_RULE.fullmatch, below))
+        return any(map(_RULE.fullmatch, _lines(memory, hit.source.path)[hit.source.end_line :][:1]))
     if entry.role == Role.REST.value and _NAMING.match(hit.content):
         return True
     return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
@@ -61,11 +60,11 @@ def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Fou
     for i in sorted(read.keys() - near, key=lambda i: abs(i - entry.id)):
         room -= len(read[i].content)
         near |= {i} if room >= 0 else set()
+    marked = {i: i == entry.id or is_match(found.get(i)) for i in near}
     lines = tuple(
-        PassageLine(
-            read[i].source.line, read[i].source.end_line, read[i].content, i == entry.id or is_match(found.get(i))
-        )
-        for i in sorted(near & read.keys())
+        PassageLine(hit.source.line, hit.source.end_line, hit.content, marked[i])
+        for i, hit in sorted(read.items())
+        if i in near
     )
     above = tuple(_headings(_lines(memory, hit.source.path)[: hit.source.line - 1]))
     path = above if not hit.heading or hit.heading in above else (*above, hit.heading)
@@ -80,15 +79,13 @@ def is_match(found: Found | None) -> bool:
 def with_sections(memory: OpenMemory, query: Query) -> Query:
     """The query with the rows below each heading that has the words of its `heading`, those of headings below it too."""
     found: list[tuple[int, int]] = []
-    pages: dict[str, list[tuple[int, int]]] = {}
+    pages: dict[str, dict[int, int]] = {}
     for path, row in headings_with(memory.index, query.heading or ""):
         if path not in pages:
             lines = _lines(memory, path)
-            pages[path] = [(i, _level(lines, line)) for i, line in headings_on(memory.index, path)]
-        level = next(level for i, level in pages[path] if i == row)
-        end = next(
-            (i for i, other in pages[path] if i > row and other <= level), ((row >> ORDINAL_BITS) + 1) << ORDINAL_BITS
-        )
+            pages[path] = {i: _level(lines, line) for i, line in headings_on(memory.index, path)}
+        last = ((row >> ORDINAL_BITS) + 1) << ORDINAL_BITS
+        end = next((i for i, level in pages[path].items() if i > row and level <= pages[path][row]), last)
         found.append((row, end - 1))
     return replace(query, sections=tuple(found))
 
@@ -118,7 +115,10 @@ def _lines(memory: OpenMemory, path: str) -> list[str]:
 
 def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
     """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks."""
-    steps = {(h.source.path, h.source.line): -1 if points_back(h.content) else 1 for h in hits[:_FIRST] if _lacks(h)}
+    steps: dict[tuple[str, int], int] = {}
+    for hit in hits[:_FIRST]:
+        if points_back(hit.content) or hit.content.rstrip().endswith(("?", "？")):
+            steps[hit.source.path, hit.source.line] = -1 if points_back(hit.content) else 1
     rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if steps else []
     places = {row.id + steps[at]: at for row in rows if (at := (row.path, row.line)) in steps}
     found = [row for row in by_ids(memory.index, places).values() if row.block is None and row.role in _SAID]
@@ -130,7 +130,3 @@ def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
     }
     beside = ((hit, behind.get((hit.source.path, hit.source.line))) for hit in hits)
     return [each for pair in beside for each in pair if each]
-
-
-def _lacks(hit: Hit) -> bool:
-    return points_back(hit.content) or hit.content.rstrip().endswith(("?", "？"))

@@ -25,18 +25,14 @@ if TYPE_CHECKING:
 _SHORT = 200  # as in question.py, which most questions need not load
 
 
-def _kinds(value: str) -> list[Kind]:
-    return [Kind.of(word) for word in value.split(",")]
-
-
-def _name(value: str) -> list[str]:
-    return [_text(value.removeprefix("@").removeprefix("[[").removesuffix("]]"))]
-
-
 def _text(value: str) -> str:
     if not value:
         raise ValueError(value)
     return value
+
+
+def _unlinked(value: str) -> str:
+    return value.removeprefix("[[").removesuffix("]]")
 
 
 def _share(value: str) -> float:
@@ -52,11 +48,7 @@ def _tag(value: str) -> list[str]:
 
 
 def _page(value: str) -> list[str]:
-    return [_text(link_target(value.removeprefix("[[").removesuffix("]]")).removesuffix(".md").rpartition("/")[2])]
-
-
-def _glob(value: str) -> list[str]:
-    return [_text(value.removeprefix("./").rstrip("/"))]
+    return [_text(link_target(_unlinked(value)).removesuffix(".md").rpartition("/")[2])]
 
 
 def _heading(value: str) -> str:
@@ -86,8 +78,11 @@ class QueryFilter(NamedTuple):
 
 _TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
 FILTERS = (
-    QueryFilter("about", "about", _name, many=True),
-    QueryFilter("kind", "kinds", _kinds, "kinds are world, experience, opinion, observation, note", many=True),
+    QueryFilter("about", "about", lambda value: [_text(_unlinked(value.removeprefix("@")))], many=True),
+    QueryFilter(
+        "kind", "kinds", lambda value: list(map(Kind.of, value.split(","))),
+        "kinds are world, experience, opinion, observation, note", many=True,
+    ),
     QueryFilter("key", "key", _text),
     QueryFilter("since", "days", None, _TIME),
     QueryFilter("until", "days", None, _TIME),
@@ -97,9 +92,12 @@ FILTERS = (
     QueryFilter("min-importance", "min_importance", _share, "a number from 0 to 1"),
     QueryFilter("tag", "tags", _tag, "write project or project/alpha", many=True),
     QueryFilter("links-to", "links_to", _page, "name a page", many=True),
-    QueryFilter("path", "paths", _glob, "write a page, a folder or a glob: memory/2025-11-*.md, bank/", many=True),
+    QueryFilter(
+        "path", "paths", lambda value: [_text(value.removeprefix("./").rstrip("/"))],
+        "write a page, a folder or a glob: memory/2025-11-*.md, bank/", many=True,
+    ),
     QueryFilter("heading", "heading", _heading, "write words of a heading"),
-)
+)  # fmt: skip
 """The filters of a question, each also as `name:value` inside its words. Their SQL is that of index/queries/filters.py."""
 _BY_NAME = {each.name: each for each in FILTERS}
 _GIVEN = {each.given: each for each in sorted(FILTERS, key=lambda each: not each.many)}
@@ -143,7 +141,7 @@ def question_in(text: str) -> str:
 class _Filters:
     """The filters of one query, from its flags and from inside its words."""
 
-    def __init__(self, today: date, is_sentence: bool = False) -> None:
+    def __init__(self, today: date, is_sentence: bool) -> None:
         self._today, self._is_sentence = today, is_sentence
         self._days = Period()
         self._single: dict[str, Any] = {}
@@ -178,8 +176,7 @@ class _Filters:
             said = (match["literal"] or match["without"]).strip('"«»“”「」')
             if self._is_sentence:
                 return said if match["literal"] else match[0]
-            kept = self._many["phrases" if match["literal"] else "without"]
-            kept |= {said: None} if terms(said) else {}
+            self._many["phrases" if match["literal"] else "without"] |= {said: None} if terms(said) else {}
             return said if match["literal"] else " "
         name, value = ("tag", match["tag"]) if match["tag"] else (match["field"], match["value"])
         if match["name"]:
@@ -212,13 +209,10 @@ def with_tags(index: Index, query: Query) -> Query:
 
 def with_phrases(index: Index, query: Query) -> Query:
     """The query without the phrases that stand nowhere; a warning says that their words are looked for instead."""
-    held = tuple(phrase for phrase in query.phrases if has_phrase(index, phrase))
-    lost = (
-        f'no line holds "{phrase}" as it stands; its words were looked for'
-        for phrase in query.phrases
-        if phrase not in held
-    )
-    return replace(query, phrases=held, warnings=(*query.warnings, *lost)) if query.phrases else query
+    lost = [phrase for phrase in query.phrases if not has_phrase(index, phrase)]
+    told = (f'no line holds "{phrase}" as it stands; its words were looked for' for phrase in lost)
+    held = tuple(phrase for phrase in query.phrases if phrase not in lost)
+    return replace(query, phrases=held, warnings=(*query.warnings, *told)) if lost else query
 
 
 def with_times(query: Query, today: date) -> Query:
@@ -243,16 +237,12 @@ class AliasesFault(NamedTuple):
 
 def with_aliases(workspace: Workspace, query: Query) -> Query:
     """The query with the workspace's own words for one thing, or without them and with a warning that says why."""
-    if workspace.settings.aliases is None:
-        return query
     found = _read_aliases(workspace)
     if isinstance(found, AliasesFault):
         warning = f"answered without the aliases of {found.path}: {found.what}; {found.cure}"
         return replace(query, warnings=(*query.warnings, warning))
-    groups = (
-        tuple(" ".join(word.replace(",", " ").split()) for word in (name, *words)) for name, words in found.items()
-    )
-    return replace(query, aliases=tuple(groups))
+    groups = [[" ".join(word.replace(",", " ").split()) for word in (name, *words)] for name, words in found.items()]
+    return replace(query, aliases=tuple(map(tuple, groups))) if groups else query
 
 
 def aliases_fault(workspace: Workspace) -> AliasesFault | None:
@@ -268,26 +258,23 @@ def _read_aliases(workspace: Workspace) -> dict[str, list[str]] | AliasesFault:
         return {}
     import tomllib
 
-    elsewhere = f"correct `aliases` under [recall] in {SETTINGS}, or remove it"
+    cure = f"correct `aliases` under [recall] in {SETTINGS}, or remove it"
     try:
         file = workspace.root / workspace.contain(path)
         if file.exists() and not file.is_file():
-            return AliasesFault(path, "it is a folder" if file.is_dir() else "it is not a regular file", elsewhere)
-        return _checked(path, tomllib.loads(file.read_text(encoding="utf-8-sig")))
+            return AliasesFault(path, "it is a folder" if file.is_dir() else "it is not a regular file", cure)
+        read = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        return AliasesFault(path, "the file does not exist", elsewhere)
+        return AliasesFault(path, "the file does not exist", cure)
     except PageUnreadable as error:
-        return AliasesFault(path, error.reason, elsewhere)
+        return AliasesFault(path, error.reason, cure)
     except OSError as error:
-        return AliasesFault(path, f"it cannot be read: {error.strerror or error}", elsewhere)
+        return AliasesFault(path, f"it cannot be read: {error.strerror or error}", cure)
     except UnicodeDecodeError:
         return AliasesFault(path, "it is not UTF-8", "save it as UTF-8")
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         return AliasesFault(path, f"it is not TOML: {reason}", "correct that line")
-
-
-def _checked(path: str, read: dict[str, Any]) -> dict[str, list[str]] | AliasesFault:
     for name, words in read.items():
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             return AliasesFault(path, f"{name} is not a list of words", 'write it as in kubernetes = ["k8s", "кубер"]')

@@ -24,6 +24,7 @@ To see which: `memctl eval --add QUESTION CITATION` labels the line, and `memctl
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections import Counter
@@ -49,18 +50,8 @@ from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
+from . import asked as question
 from .answer import answerable, explain_empty, fit_hits, fit_related
-from .asked import (
-    AROUND,
-    asked_keys,
-    asked_name,
-    asks_of_owner,
-    asks_why,
-    gives_reason,
-    names_said,
-    names_somebody,
-    widened,
-)
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
 from .passages import as_passage, is_match, is_of_document, says_nothing, with_sections
 from .query import with_aliases, with_phrases, with_tags
@@ -74,6 +65,7 @@ _HALF = 0.5  # of the words that the older line meets: from there on a newer one
 _LIKE = 10  # places among which newer lines are told from older ones,
 _NEAR_SCORE = 0.5  # and of the score of the older one, from which a newer one is
 _CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is asked about, and no event
+_TOLD = 3  # pages with problems that an answer names
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
 WEAK = 0.4
@@ -102,7 +94,9 @@ def recall(
         asking = bound if vectors else bound.with_workspace(bound.workspace.without_model())
         answer = recall_in(asking, query, k=k, history=history)
         problems = [f"{path}: {problem}" for path, problem in sorted(report.problems.items())]
-        answer = answer._replace(stale=report.stale, warnings=answer.warnings + _shortened(problems))
+        if more := problems[_TOLD:]:
+            problems[_TOLD:] = [f"and {len(more)} more pages with problems; `memctl check` lists them"]
+        answer = answer._replace(stale=report.stale, warnings=(*answer.warnings, *problems))
         answer = answer if budget is None else fit_hits(answer, budget)
         if hops > 1:
             from .related import related_to
@@ -112,12 +106,6 @@ def recall(
         return answer
 
     return memory.run(job)._replace(took_ms=(time.perf_counter() - start) * 1000)
-
-
-def _shortened(problems: Sequence[str]) -> tuple[str, ...]:
-    more = len(problems) - 3
-    rest = (f"and {more} more pages with problems; `memctl check` lists them",) if more > 0 else ()
-    return (*problems[:3], *rest)
 
 
 def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = False) -> Answer:
@@ -206,7 +194,7 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
         if found is None:
             return _newest(request, width)
-        found = found if asks_why(request.query.words) else _with_slots(request, found)  # a value is no reason
+        found = found if question.asks_why(request.query.words) else _with_slots(request, found)  # a value is no reason
         return _with_definition(request, found)
     except TimeUp:
         request.warnings.append("the search took too long and was cut off; use rarer words or a filter")
@@ -218,37 +206,35 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
 def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
     """What was found, above it what holds now in the slots that the question asks for: "where do I live?", "which database?"."""
     index, query = request.memory.index, request.query
-    names = [
-        *query.about,
-        *names_said(slot_names(index, entity_key(query.words)), query.words),
-        *(e.name for e in named_entities(index, query.words)),
-    ]
+    said = question.names_said(slot_names(index, entity_key(query.words)), query.words)
+    names = [*query.about, *said, *(entity.name for entity in named_entities(index, query.words))]
     keys = {key for name in names for key in keys_of(index, name)}
-    if not keys and (asks_of_owner(query.words) or not (names_somebody(query.words) or query.about)):
+    is_of_somebody = question.names_somebody(query.words) or query.about
+    if not keys and (question.asks_of_owner(query.words) or not is_of_somebody):
         keys = set(owner_names(request.memory))
-    wanted = asked_keys(query.words, slot_keys(index, keys)) if keys else []
+    wanted = question.asked_keys(query.words, slot_keys(index, keys)) if keys else []
     rows = [row for key in wanted for row in in_slots(index, key, keys)]
     if not rows:
         return found
     verdict = judge(index, rows, request.day, query.as_of)
-    holding = passing(index, {i for i, v in verdict.validity.items() if v.holds(request.day)}, request.condition)
-    best = max((how.relevance for how in found.values()), default=0.5)
-    asked = {
-        i: Found(_SLOT * best, found[i].why if i in found else {}, found[i].parts if i in found else {})
-        for i in holding
-    }
-    return {**found, **{i: how._replace(why={"slot": 1, **how.why}) for i, how in asked.items()}}
+    holding = {i for i, valid in verdict.validity.items() if valid.holds(request.day)}
+    plain = Found(0.0, {}, {})
+    how = {i: found.get(i, plain) for i in passing(index, holding, request.condition)}
+    return {**found, **{i: Found(_above(found), {"slot": 1, **each.why}, each.parts) for i, each in how.items()}}
+
+
+def _above(found: Mapping[int, Found]) -> float:
+    return _SLOT * max((how.relevance for how in found.values()), default=0.5)
 
 
 def _with_definition(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
     """What was found, above it the first line on the page of an entity, where the question is who or what that is."""
-    index, name = request.memory.index, asked_name(request.query.words)
+    index, name = request.memory.index, question.asked_name(request.query.words)
     named = (resolve(index, name) or named_entities(index, name)) if name else []
     if len(named) != 1 or not {*terms(name)} <= {term for known in named[0].names for term in terms(known)}:
         return found
-    best = max((how.relevance for how in found.values()), default=0.5)
     said = passing(index, first_line_on(index, named[0].path), request.condition)
-    return {**found, **{i: Found(_SLOT * best, {"lexical": 1, "entity": 1}, {}) for i in said}}
+    return {**found, **{i: Found(_above(found), {"lexical": 1, "entity": 1}, {}) for i in said}}
 
 
 def _newest(request: _Request, width: int) -> Mapping[int, Found]:
@@ -256,7 +242,7 @@ def _newest(request: _Request, width: int) -> Mapping[int, Found]:
     if query.times and not query.days:
         spans = [query.times[0]]
     elif query.times and not query.words:  # around a time: that, then the days beside it, the nearest first
-        spans = [widened(query.times[0], away) for away in range(AROUND + 1)]
+        spans = [question.widened(query.times[0], away) for away in range(question.AROUND + 1)]
     ids: dict[int, None] = {}
     for days in spans:
         if len(ids) < width:
@@ -328,29 +314,25 @@ def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]
     """
     if request.query.times or request.query.days:
         return {}
-    over = {i for i, valid in judged.verdict.validity.items() if valid.is_over(request.day)}
-    first = [(place, judged.entries.get(place.candidate.id)) for place in ranked[: min(request.k, _LIKE)]]
-    states = [(place.score, entry) for place, entry in first if entry and _is_state(entry) and entry.id not in over]
+    validity, first = judged.verdict.validity, ranked[: min(request.k, _LIKE)]
+    known = [(place.score, judged.entries.get(place.candidate.id)) for place in first]
+    states = [
+        (score, row) for score, row in known if row and _is_state(row) and not validity[row.id].is_over(request.day)
+    ]
     met = _met(request, [entry for _, entry in states])
     found: dict[int, int] = {}
     for score, entry in states:
-        if not met[entry.id]:
-            continue
         later = [
             (other.day or "", -place, other.id)
             for place, (value, other) in enumerate(states)
-            if value >= _NEAR_SCORE * score
-            and _is_later(other, entry)
+            if other.names.split("\n", 1)[0] == entry.names.split("\n", 1)[0]
+            and (other.day or "") > (entry.day or "")
+            and value >= _NEAR_SCORE * score
             and _meets(request, met[other.id], met[entry.id])
         ]
-        if later:
+        if met[entry.id] and later:
             found[entry.id] = max(later)[-1]
     return found
-
-
-def _is_later(one: Row, other: Row) -> bool:
-    """True for a line that was told on a later day about the same entity."""
-    return one.names.split("\n", 1)[0] == other.names.split("\n", 1)[0] and (one.day or "") > (other.day or "")
 
 
 def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
@@ -385,30 +367,28 @@ def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:
 
 
 def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> _Judged:
-    """The verdict with what a newer line replaces in words: certainly, or perhaps (then it only stands below that line)."""
-    first = [
-        judged.entries[place.candidate.id]
-        for place in ranked[: min(request.k, _ASKED)]
-        if place.candidate.id in judged.entries
-    ]
-    standing = [entry for entry in first if not judged.verdict.validity[entry.id].is_over(request.day)]
-    found = replacements_of(request.memory.on(request.day), standing, judged.found)
-    joining = passing(request.memory.index, {pair.newer.id for pair in found.values()}, request.condition)
+    """The verdict with what a newer line replaces in words, perhaps: it only stands below that line."""
+    index, verdict = request.memory.index, judged.verdict
+    ids = [place.candidate.id for place in ranked[: min(request.k, _ASKED)]]
+    first = [judged.entries[i] for i in ids if i in judged.entries and not verdict.validity[i].is_over(request.day)]
+    found = replacements_of(request.memory.on(request.day), first, judged.found)
+    joining = passing(index, {pair.newer.id for pair in found.values()}, request.condition)
     found = {old: pair for old, pair in found.items() if pair.newer.id in joining}
     newer = _answered_again(request, judged, ranked)
     if not found and not newer:
         return judged
-    verdict = judged.verdict
     met = _met(request, [row for pair in found.values() for row in (pair.older, pair.newer)])
     asked = {
         old: pair
         for old, pair in found.items()
         if orders(pair) and (pair.judgement.rule != ALIKE or _meets(request, met[pair.newer.id], met[old]))
     }
-    entries = {**verdict.entries, **{pair.newer.id: pair.newer for pair in asked.values()}}
-    missing = [pair.newer for pair in asked.values() if pair.newer.id not in verdict.validity]
-    validity = {**judge(request.memory.index, missing, request.day, request.query.as_of).validity, **verdict.validity}
-    return judged._replace(verdict=verdict._replace(entries=entries, validity=validity), asked=asked, newer=newer)
+    rows = {pair.newer.id: pair.newer for pair in asked.values()}
+    missing = judge(
+        index, [row for i, row in rows.items() if i not in verdict.validity], request.day, request.query.as_of
+    )
+    verdict = verdict._replace(entries={**verdict.entries, **rows}, validity={**missing.validity, **verdict.validity})
+    return judged._replace(verdict=verdict, asked=asked, newer=newer)
 
 
 def _replaced(request: _Request, judged: _Judged) -> dict[int, int]:
@@ -435,13 +415,16 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     find it, where nothing else has them.
     """
     memory, verdict, query, known = request.memory, judged.verdict, request.query, KnownNames(request.memory.index)
-    copies_too = all(place.candidate.copy for place in ranked)
-    groups = [_without_copies(place, copies_too) for place in ranked if copies_too or not place.candidate.copy]
+    originals = [place for place in ranked if not place.candidate.copy]
+    groups = [
+        place._replace(twins=tuple(twin for twin in place.twins if not twin.copy)) for place in originals
+    ] or ranked
     hits: list[Hit] = []
     framing: list[Hit] = []
     held: Counter[str] = Counter()
     parts: dict[Citation, Row] = {}  # of documents
-    enough = max(request.k, _LOOKED_FOR_REASONS) if asks_why(query.words) else request.k
+    wants_reasons = question.asks_why(query.words)
+    enough = max(request.k, _LOOKED_FOR_REASONS) if wants_reasons else request.k
     for start in range(0, len(groups), enough):
         piece = groups[start : start + enough]
         entries = [verdict.entries[candidate.id] for place in piece for candidate in (place.candidate, *place.twins)]
@@ -461,7 +444,8 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
         if len(hits) >= enough:
             break
     is_question = len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
-    hits = _reasons_first(query.words, hits or ([] if is_question else framing))[: request.k]
+    hits = hits or ([] if is_question else framing)
+    hits = (_reasons_first(hits) if wants_reasons else hits)[: request.k]
     hits = [as_passage(memory, parts[h.source], h, judged.found) if h.source in parts else h for h in hits]
     return with_beliefs(memory, hits, query.as_of)
 
@@ -470,10 +454,8 @@ def _counted(
     request: _Request, judged: _Judged, ranked: Sequence[Ranked], hits: Sequence[Hit]
 ) -> tuple[list[Hit], tuple[str, ...]]:
     """The hits, each of a document with how many lines of its page were found besides, and where the list goes on."""
-    if not hits:
-        return [], ()
     shown = {hit.ref for hit in hits}
-    least = WEAK * max(hit.score for hit in hits)
+    least = WEAK * max((hit.score for hit in hits), default=math.inf)
     left = [
         judged.verdict.entries[place.candidate.id]
         for place in ranked
@@ -486,19 +468,15 @@ def _counted(
     return [replace(hit, more=besides[hit.source.path]) if hit.passage else hit for hit in hits], tuple(more)
 
 
-def _reasons_first(words: str, hits: Sequence[Hit]) -> list[Hit]:
+def _reasons_first(hits: Sequence[Hit]) -> list[Hit]:
     """A question for reasons lifts lines that give one; that they were replaced since counts nothing there."""
-    if not asks_why(words):
-        return list(hits)
     lifted = [
-        replace(hit, score=hit.score * _REASON / hit.parts["factors"]["standing"]) if gives_reason(hit.content) else hit
+        replace(hit, score=hit.score * _REASON / hit.parts["factors"]["standing"])
+        if question.gives_reason(hit.content)
+        else hit
         for hit in hits
     ]
     return sorted(lifted, key=lambda hit: -hit.score)
-
-
-def _without_copies(place: Ranked, copies_too: bool) -> Ranked:
-    return place._replace(twins=tuple(twin for twin in place.twins if copies_too or not twin.copy))
 
 
 def _make_hit(request: _Request, judged: _Judged, place: Ranked, read: Mapping[int, Hit]) -> Hit | None:
@@ -552,16 +530,15 @@ def _versions(memory: OpenMemory, entry: int, verdict: Validities) -> tuple[Vers
 
 def _answer(request: _Request, hits: Sequence[Hit], more: tuple[str, ...], found: bool) -> Answer:
     """The hits with what there is to say about them; where there are none, why."""
-    query, warnings = request.query, request.warnings
+    query, index, warnings = request.query, request.memory.index, request.warnings
     if hits and all(hit.why.keys() == {"vector"} for hit in hits):
         warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
-    memory = request.memory
-    why = explain_empty(memory.workspace, memory.index, query, request.about, request.condition)
-    empty = () if hits else tuple(why)
-    if found and not hits and query.words and not request.about:
-        empty += ("what holds words of it is a heading, a greeting or a template, and answers nothing",)
-    as_of = str(query.as_of) if query.as_of else None
-    likely = answerable(memory.index, query.words, hits)
+    empty: list[str] = []
+    if not hits:
+        empty += explain_empty(request.memory.workspace, index, query, request.about, request.condition)
+        if found and query.words and not request.about:
+            empty.append("what holds words of it is a heading, a greeting or a template, and answers nothing")
     return Answer(
-        query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, empty, answerable=likely, more=more
-    )
+        query.pasted or query.words, str(query.as_of) if query.as_of else None, tuple(hits), tuple(warnings), None,
+        tuple(empty), answerable=answerable(index, query.words, hits), more=more,
+    )  # fmt: skip

@@ -1,38 +1,38 @@
-"""Lines that belong to the hits of an answer by the names that lines share, each with the way that leads to it."""
+"""Lines that belong to the hits of an answer without sharing its words, each with the way that leads to it.
+
+Lines and names make a graph of two sides. A walker starts at a hit, goes to one of its names (the rarer, the likelier),
+from there to any line with that name, and on; where it comes to often is related. A name on very many lines leads nowhere
+in particular, so no walk goes through it.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple, TypeVar
 
 from ..hits import Answer, Hit
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
+from ..index.queries import names as queries
 from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
 from ..index.queries.filters import condition_of
-from ..index.queries.names import (
-    NamingLine,
-    entities_of_keys,
-    entities_of_pages,
-    lines_naming,
-    names_from,
-    naming_lines,
-    page_of,
-    spellings,
-    spellings_by_head,
-)
+from ..index.queries.names import NamingLine, page_of
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names
 from ..truth.judge import Validities, judge
 from .entry_hits import EntryText, candidate_of, hits_of, stating_lines, text_of, with_beliefs
-from .rank import Found, Ranked, order
-from .walk import Graph, Reached, below_replacement, hub_limit, in_turn, reach
+from .rank import Found, order
 
+_FEW, _SHARE = 50, 0.05  # a name on more lines than that, or that part of all, is a hub
+_ASKED = 0.1  # what a name in the question weighs
+_TURNS = (0, 0, 1, 0, 1)
 _SEEDS = 10
 _MOST = 100  # lines of one name that are fetched: a name with more gives each of them next to nothing
 _WIDEST = 40  # lines of the second hop from which the third goes on, the likeliest first
@@ -41,6 +41,7 @@ _ENDED = 0.75  # a way over a line whose time is past is worth less, as such a h
 _SECONDS = 2.0
 _TRIES = 3
 _SPARE = 5  # lines looked at beyond those that fit, for twins
+T = TypeVar("T")
 
 
 def related_to(memory: OpenMemory, query: Query, answer: Answer, *, k: int, hops: int) -> Answer:
@@ -67,35 +68,123 @@ def _related(memory: OpenMemory, query: Query, answer: Answer, k: int, hops: int
     web = Web(memory.index, query)
     web.grow(seeds, hops)
     direct = entries_of(memory.index, answer.hits)
-    told = {entry.content_key for entry, _ in direct.values()}
+    told = {row.content_key for row, _ in direct.values()}
     wanted = replace(query, words="", about=(), key=None, times=())
     shown = passing(memory.index, web.lines.keys() - direct.keys(), condition_of(wanted, ()))
     shown = {i for i in shown if web.lines[i].content_key not in told}
     checked = _CheckedLines(memory, query.as_of, web)
     for _ in range(_TRIES):
         found = [each for each in reach(web.graph, seeds, hops) if each.line in shown]
-        best = _best(found, hops, k + _SPARE)
+        apart = ([each for each in found if each.hops == distance] for distance in range(2, hops + 1))
+        best = [each for some in apart for each in some[: k + _SPARE]]
         if not checked.refute(best):
             break
     return checked.hits(best, direct, k)
-
-
-def _best(found: Sequence[Reached], hops: int, width: int) -> list[Reached]:
-    """As many of each distance as may be shown."""
-    return [each for distance in range(2, hops + 1) for each in [e for e in found if e.hops == distance][:width]]
 
 
 def entries_of(index: Index, hits: Sequence[Hit]) -> dict[int, tuple[Row, Hit]]:
     """The rows of the hits, in their order."""
     rows = {(e.ref, e.path): e for e in reversed(by_refs(index, [hit.ref for hit in hits])) if e.block is None}
     places = ((rows.get((hit.ref, hit.source.path)), hit) for hit in hits)
-    return {entry.id: (entry, hit) for entry, hit in places if entry}
+    return {row.id: (row, hit) for row, hit in places if row}
 
 
 def seeds_of(index: Index, hits: Sequence[Hit]) -> dict[int, float]:
     """Where the walk starts, and how often: the better of the first hits much more often. What was never true leads nowhere."""
     found = entries_of(index, [hit for hit in hits[:_SEEDS] if hit.score > 0 and not hit.retracted])
     return {line: hit.score**_SHARP for line, (_, hit) in found.items()}
+
+
+# -- the walk ---------------------------------------------------------------------------------------------------------
+
+
+class Graph(NamedTuple):
+    """Lines with the names on them; `document_frequency` is on how many lines a name stands, seen here or
+    not, of `total` in all.
+
+    `asked` are names in the question: lines with them are hits by that, so little of the walk goes that way.
+    """
+
+    lines: Mapping[int, Collection[str]]
+    document_frequency: Mapping[str, int]
+    total: int
+    asked: Collection[str] = ()
+
+
+class Reached(NamedTuple):
+    """A line that the walk came to: how often, how many lines lie on the way (itself included), and the best way there.
+
+    `path` alternates lines and names, from the hit where it began.
+    """
+
+    line: int
+    score: float
+    hops: int
+    path: tuple[int | str, ...]
+
+
+def hub_limit(total: int) -> int:
+    """On how many of `total` lines a name may stand and still lead anywhere: 50, or 5 % where that is more."""
+    return max(_FEW, int(_SHARE * total))
+
+
+def reach(graph: Graph, seeds: Mapping[int, float], hops: int) -> list[Reached]:
+    """The lines within so many hops of the seeds, best first; the seeds themselves (one hop) are left out.
+
+    A line has what comes to it over all of its shortest ways, and names the likeliest of them.
+    """
+    names, lines = _sides(graph)
+    edge = {line: weight for line, weight in sorted(seeds.items()) if line in graph.lines and weight > 0}
+    whole = math.fsum(edge.values())
+    edge = {line: weight / whole for line, weight in edge.items()}
+    ways: dict[int, tuple[int | str, ...]] = {line: (line,) for line in edge}
+    found: list[Reached] = []
+    for hop in range(2, hops + 1):
+        met: dict[str, list[tuple[float, int]]] = {}
+        for line, amount in sorted(edge.items()):
+            for name, share in names[line]:
+                met.setdefault(name, []).append((amount * share, -line))
+        come: dict[int, list[tuple[float, str]]] = {}
+        for name, parts in sorted(met.items()):
+            share, its = lines[name]
+            for line in its:
+                if line not in ways:
+                    come.setdefault(line, []).append((math.fsum(part for part, _ in parts) * share, name))
+        edge = {line: math.fsum(part for part, _ in parts) for line, parts in come.items()}
+        fresh = {line: max(parts, key=lambda part: part[0])[1] for line, parts in come.items()}
+        ways |= {line: (*ways[-max(met[name])[1]], name, line) for line, name in fresh.items()}
+        found += [Reached(line, edge[line], hop, ways[line]) for line in fresh]
+    return sorted(found, key=lambda each: (-round(each.score, 12), each.hops, each.line))
+
+
+def _sides(graph: Graph) -> tuple[dict[int, list[tuple[str, float]]], dict[str, tuple[float, list[int]]]]:
+    """The graph without its hubs, in a fixed order: the names of a line with their shares, the share of each line of a
+    name and those lines."""
+    limit = hub_limit(graph.total)
+    lines: dict[str, list[int]] = {}
+    for line in sorted(graph.lines):
+        for name in graph.lines[line]:
+            lines.setdefault(name, []).append(line)
+    frequency = {name: max(graph.document_frequency.get(name, 0), len(found)) for name, found in lines.items()}
+    names: dict[int, list[tuple[str, float]]] = {line: [] for line in sorted(graph.lines)}
+    sides: dict[str, tuple[float, list[int]]] = {}
+    for name, found in sorted(lines.items()):
+        if frequency[name] <= limit:
+            sides[name] = 1 / frequency[name], found
+            weight = math.log(1 + graph.total / frequency[name]) * (_ASKED if name in graph.asked else 1)
+            for line in found:
+                names[line].append((name, weight))
+    for line, listed in names.items():
+        whole = math.fsum(weight for _, weight in listed)
+        names[line] = [(name, weight / whole) for name, weight in listed]
+    return names, sides
+
+
+def in_turn(near: Sequence[T], far: Sequence[T]) -> list[T]:
+    """Three of five places to the nearer lines, two to the farther: those are many, and hardly one would come up by score."""
+    queues = iter(near), iter(far)
+    taken = (next(queues[turn], None) for _ in range(len(near) + len(far)) for turn in _TURNS)
+    return [each for each in taken if each is not None]
 
 
 class Web:
@@ -110,8 +199,9 @@ class Web:
         self.who: dict[str, Entity] = {}
         self._frequency: dict[str, int] = {}
         self._named: set[int] = set()
-        keys = names_from(index, {0: " ".join(terms(query.words))}).get(0, set()) | set(map(entity_key, query.about))
-        self._asked = {entity.key for entity in entities_of_keys(index, sorted(keys)).values()}
+        about = set(map(entity_key, query.about))
+        keys = queries.names_from(index, {0: " ".join(terms(query.words))}).get(0, set()) | about
+        self._asked = {entity.key for entity in queries.entities_of_keys(index, sorted(keys)).values()}
 
     @property
     def graph(self) -> Graph:
@@ -121,15 +211,15 @@ class Web:
 
     def grow(self, seeds: Mapping[int, float], hops: int) -> None:
         """Look so far around the seeds: their names and the lines with those; for three hops, once more from the likeliest."""
-        self._add(naming_lines(self._index, seeds, self._known_by_then))
+        self._add(seeds)
         for hop in range(2, hops + 1):
             edge = {**seeds, **({} if hop == 2 else {each.line: each.score for each in reach(self.graph, seeds, 2)})}
             chosen = sorted((line for line in edge if line in self.lines), key=lambda line: (-edge[line], line))
             self._name(chosen[:_WIDEST])
             self._widen(dict.fromkeys(name for line in chosen[:_WIDEST] for name in sorted(self.on[line])))
 
-    def _add(self, lines: Iterable[NamingLine]) -> None:
-        for line in lines:
+    def _add(self, ids: Iterable[int]) -> None:
+        for line in queries.naming_lines(self._index, ids, self._known_by_then):
             self.lines[line.id] = line
             self.on.setdefault(line.id, set())
 
@@ -137,10 +227,10 @@ class Web:
         """Find out who is named on some lines: marked, unmarked, or by the page that they stand on."""
         fresh = [line for line in ids if line not in self._named]
         self._named.update(fresh)
-        plain = names_from(self._index, own_terms(self._index, fresh))
+        plain = queries.names_from(self._index, own_terms(self._index, fresh))
         named = {line: [*self.lines[line].names, *sorted(plain.get(line, ()))] for line in fresh}
-        who = entities_of_keys(self._index, (key for keys in named.values() for key in keys))
-        owners = entities_of_pages(self._index, {page_of(line) for line in fresh})
+        who = queries.entities_of_keys(self._index, (key for keys in named.values() for key in keys))
+        owners = queries.entities_of_pages(self._index, {page_of(line) for line in fresh})
         for line, keys in named.items():
             entities = [who[key] for key in keys]
             entities += [owners[page_of(line)]] if page_of(line) in owners else []
@@ -151,14 +241,10 @@ class Web:
         """Fetch the lines of these names, unless they are hubs."""
         most = min(_MOST, hub_limit(self._total))
         fresh = [key for key in keys if key not in self._frequency]
-        told = {key: lines_naming(self._index, self.who[key], most) for key in fresh}
+        told = {key: queries.lines_naming(self._index, self.who[key], most) for key in fresh}
         self._frequency |= dict.fromkeys(told, self._total)
         told = {key: ids for key, ids in told.items() if len(ids) <= most}
-        self._add(
-            naming_lines(
-                self._index, {i for ids in told.values() for i in ids} - self.lines.keys(), self._known_by_then
-            )
-        )
+        self._add({i for ids in told.values() for i in ids} - self.lines.keys())
         for key, ids in told.items():
             speaking = [line for line in ids if line in self.on]
             self._frequency[key] = len(speaking)
@@ -180,21 +266,19 @@ class _CheckedLines:
     def refute(self, found: Sequence[Reached]) -> bool:
         """Take out of the web what does not hold on these ways; True if there was anything."""
         self._read({step for each in found for step in each.path[::2] if isinstance(step, int)})
-        wrong = False
+        was = {line: set(names) for line, names in self._web.on.items()}
         for each in found:
             for at in range(1, len(each.path), 2):
                 name = str(each.path[at])
                 for line in (each.path[at - 1], each.path[at + 1]):
                     if isinstance(line, int) and name in self._web.on[line] and not self._names(line, name):
                         self._web.on[line].discard(name)
-                        wrong = True
             for at in range(2, len(each.path) - 1, 2):
                 line = int(each.path[at])
                 standing = self._verdict.validity.get(line)
                 if standing and standing.retracted and len(self._web.on[line]) > 1:
                     self._web.on[line] = {str(each.path[at - 1])}  # may be shown, but nothing follows from it
-                    wrong = True
-        return wrong
+        return self._web.on != was
 
     def _read(self, ids: Collection[int]) -> None:
         fresh = by_ids(self._memory.index, ids - self._entries.keys())
@@ -212,7 +296,7 @@ class _CheckedLines:
         text, who = self._texts[line], self._web.who[key]
         if who.page == page_of(line) or {entity_key(name) for name in text.names} & set(who.keys):
             return True
-        if find_names(text.content, spellings_by_head(who)):
+        if find_names(text.content, queries.spellings_by_head(who)):
             return True
         joined = [key for key in who.keys if not key.isalpha()]  # "node-7" and "node_7" are one word to find_names
         folded = entity_key(text.content) if joined else ""
@@ -220,15 +304,21 @@ class _CheckedLines:
 
     def hits(self, found: Sequence[Reached], direct: Collection[int], k: int) -> list[Hit]:
         """The lines as hits, best first: the nearer and the farther in turn, what was replaced below what replaced it."""
-        top = max((each.score for each in found), default=0.0) or 1.0
+        verdict, top = self._verdict, max((each.score for each in found), default=0.0) or 1.0
         ways = {each.line: each for each in found if each.line in self._seen}
         walked = {line: Found(each.score / top * self._worth(each), {}, {}) for line, each in ways.items()}
         stated = stating_lines(self._memory.index, walked, {i: self._entries[i] for i in walked})
-        ranked, replaced = self._ranked({i: stated[i].relevance for i in walked if i in stated and i not in direct})
+        relevance = {i: stated[i].relevance for i in walked if i in stated and i not in direct}
+        over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(self._day)]
+        candidates = [candidate_of(self._entries[i], value, False) for i, value in relevance.items()]
+        ranked = order(candidates, (), False, self._day, {}, over)
         near, far = ([r for r in ranked if (ways[r.candidate.id].hops > 2) is beyond] for beyond in (False, True))
-        places = below_replacement(in_turn(near, far), replaced)[:k]
+        by_line = {place.candidate.id: place for place in in_turn(near, far)}
+        current = (verdict.current(i) if i in verdict.validity else i for i in by_line)
+        lines = dict.fromkeys(i for pair in zip(current, by_line, strict=True) for i in pair if i in by_line)
+        places = [by_line[i] for i in lines][:k]
         entries = [self._entries[c.id] for place in places for c in (place.candidate, *place.twins)]
-        read = hits_of(self._memory, entries, self._verdict, as_of=self._as_of, seen=self._seen)
+        read = hits_of(self._memory, entries, verdict, as_of=self._as_of, seen=self._seen)
         hits: list[Hit] = []
         for rank, place in enumerate(places, 1):
             hit, way = read[place.candidate.id], ways[place.candidate.id]
@@ -242,14 +332,6 @@ class _CheckedLines:
         """Less for every line on the way, but the last, whose time is past; the last is judged as any hit is."""
         over = (self._verdict.validity.get(int(line)) for line in way.path[:-1:2])
         return float(_ENDED ** sum(1 for standing in over if standing and standing.is_over(self._day)))
-
-    def _ranked(self, relevance: Mapping[int, float]) -> tuple[list[Ranked], dict[int, int]]:
-        verdict = self._verdict
-        current = {i: verdict.current(i) for i in relevance if i in verdict.validity}
-        replaced = {i: by for i, by in current.items() if by != i}
-        over = [i for i in current if verdict.validity[i].is_over(self._day)]
-        candidates = [candidate_of(self._entries[i], value, False) for i, value in relevance.items()]
-        return order(candidates, (), False, self._day, {}, over), replaced
 
     def _step(self, path: Sequence[int | str], at: int) -> str:
         """A step as a reader sees it: the id of a line, a name as its page or the nearest line writes it."""
@@ -265,4 +347,4 @@ class _CheckedLines:
 def _spelled(who: Entity, texts: Sequence[EntryText]) -> str:
     """A name without a page as one of the texts writes it, or with a capital."""
     places = ((text.content, text.content.lower().find(who.key)) for text in texts)
-    return next((text[at : at + len(who.key)] for text, at in places if at >= 0), spellings(who)[0].name)
+    return next((text[at : at + len(who.key)] for text, at in places if at >= 0), queries.spellings(who)[0].name)

@@ -16,7 +16,7 @@ from ..errors import MemctlError
 from ..hits import Vectored
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Filter, Query, filtered, passing
+from ..index.queries.entries import Filter, Query, digests_of, embeddable, filtered, passing
 from .rank import Fused, UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _MANY = 100  # in a store that has so many lines,
 _LEAST_TERMS = 3  # and says as much in terms: "Status: accepted" lies near everything
 _REACH = (-2, -1, 1, 2)  # lines beside a candidate, whose nearness counts in part (BESIDE in recall/rank.py)
 _READ = 200  # characters of terms that tell a script
+_LOADED: dict[tuple[type, str], Embedder] = {}
 
 
 class Nearness(NamedTuple):
@@ -91,15 +92,17 @@ class VectorSearch:
         from ..vectors.quantized import script_of
 
         self._thread.join(_PATIENCE)
-        if self._vector is None:
-            self._failed = self._failed or f"the model {self._embedder.name} takes over {_PATIENCE:.0f} s"
+        name, vector = self._embedder.name, self._vector
+        if vector is None:
+            self._failed = self._failed or f"the model {name} takes over {_PATIENCE:.0f} s"
             return None
         try:
-            return self._vectors.encode(self._vector, script_of(self._text))
+            return self._vectors.encode(vector, script_of(self._text))
         except ValueError:
-            made, kept = len(self._vector), self._vectors.head.dim
-            what = f"the model {self._embedder.name} gives vectors of {made} numbers, those that are kept have {kept}"
-            self._failed = f"{what} (delete .memory/vectors.sqlite and run `memctl index`)"
+            self._failed = (
+                f"the model {name} gives vectors of {len(vector)} numbers, those that are kept have {self._vectors.head.dim} "
+                "(delete .memory/vectors.sqlite and run `memctl index`)"
+            )
             return None
 
     def nearest(self, index: Index, condition: Filter, limit: int) -> list[int]:
@@ -110,8 +113,6 @@ class VectorSearch:
             index.limit_time(time.monotonic() + _SECONDS)  # what the model took is not the search's
         if asked is None:
             return []
-        from ..index.queries.entries import digests_of
-
         allowed = set(filtered(index, condition, _MOST_PASSING)) if condition.sql else None
         scan = self._source.scan(asked, allowed, max(limit, NEAREST))
         now = digests_of(index, scan.cosines)
@@ -128,7 +129,6 @@ class VectorSearch:
 
         `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py.
         """
-        from ..index.queries.entries import digests_of
         from ..vectors.quantized import script_of
 
         asked, usual = self._question_code(), self._usual
@@ -139,12 +139,13 @@ class VectorSearch:
         cosines = self._vectors.cosines(asked, around, digests_of(index, around))
         levels = self._vectors.by_script(asked)
         scripts = {row: script_of(own.get(row, "")[:_READ]) for row in around} if len(levels) > 1 else {}
-        plain = standard(cosines, usual._replace(scripts=levels) if scripts else usual, scripts)
-        near = {row: value for row, value in smoothed(plain).items() if row in rows}
+        deviations = smoothed(standard(cosines, usual._replace(scripts=levels) if scripts else usual, scripts))
         least = _ALONE if words or usual.n < _MANY else _ALONE_UNSAID
-        for row in near.keys() - words.keys():
-            if near[row] < least or own.get(row, "").count(" ") + 1 < _LEAST_TERMS:
-                del near[row]
+        near = {
+            row: value
+            for row, value in deviations.items()
+            if row in words or (row in rows and value >= least and own.get(row, "").count(" ") + 1 >= _LEAST_TERMS)
+        }
         ranked = sorted(near, key=lambda row: (-round(near[row], 9), row))
         shown = {row: Nearness(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
         only = next(iter(levels), asked.script)
@@ -169,18 +170,17 @@ def start_vector_search(
         if chosen.problem and (held or settings.model != "auto"):
             warnings.append(f"answered by words only: {chosen.problem.what} ({chosen.problem.cure})")
         return None, None
-    from ..index.queries.entries import embeddable
-
     source = _open_source(memory, warnings) if held else None
     if source and not is_of(embedder, source.vectors.head):
         source.close()
         source = None
-        warnings.append(
-            f"answered by words only: the vectors are not of {embedder.name} as it is now; run `memctl index`"
-        )
+        why = f"the vectors are not of {embedder.name} as it is now; run `memctl index`"
+        warnings.append(f"answered by words only: {why}")
     if source is None:
         return None, Vectored(embedder.name, 0, embeddable(index))
-    search = VectorSearch(source, _kept(embedder), query.words, settings.vector_weight)
+    # The same model as last time in this process, so that one that answers many questions is loaded once.
+    embedder = _LOADED.setdefault((type(embedder), embedder.id), embedder)
+    search = VectorSearch(source, embedder, query.words, settings.vector_weight)
     try:
         return search, Vectored(embedder.name, source.vectors.count(), source.vectors.missing(index).entries)
     except BaseException:
@@ -200,11 +200,3 @@ def _open_source(memory: OpenMemory, warnings: list[str]) -> VectorSource | None
 
     vectors = open_vectors(memory.workspace, warnings.append)
     return VectorSource(vectors, vectors.scan, vectors.close) if vectors else None
-
-
-_LOADED: dict[tuple[type, str], Embedder] = {}
-
-
-def _kept(embedder: Embedder) -> Embedder:
-    """The same model as last time in this process, so that one that answers many questions is loaded once."""
-    return _LOADED.setdefault((type(embedder), embedder.id), embedder)

@@ -1,39 +1,22 @@
-"""The search by words: which entries hold what a question asks, in their own line, beside it or above it."""
+"""The search by words: which entries hold what a question asks, in their own line, beside it or above it.
+
+Of a document the page as a whole counts too: what a note answers often stands in it here and there, a word in each line.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts import Kind
+from ..index import lexical
 from ..index.index import Index
-from ..index.lexical import (
-    BUDGET,
-    CANDIDATES,
-    Lexical,
-    Other,
-    idf,
-    neighbourhood,
-    score,
-    select_terms,
-    share_for,
-    upper_bound,
-    weigh,
-)
-from ..index.queries.entries import (
-    Filter,
-    Query,
-    completions,
-    entry_count,
-    filtered,
-    frequencies,
-    match,
-    mentioning,
-    passing,
-    read_lines,
-)
+from ..index.lexical import BUDGET, CANDIDATES, ORDINAL_BITS, Lexical, Other, idf, select_terms
+from ..index.queries import entries as queries
+from ..index.queries.entries import Filter, Query, completions, entry_count, filtered, frequencies, match, passing
 from ..index.queries.filters import condition_of
 from ..index.queries.names import listed_names, resolve
 from ..index.row import Entity
@@ -41,9 +24,13 @@ from ..language.analyzer import LATIN, is_cyrillic, is_identifier, prefixes, que
 from ..language.names import find_names, heads
 from ..language.synonyms import Expansion, expansions
 from .rank import Found
-from .search_pages import BESIDE_BOTH, BESIDE_WORDS, Whole, best_of_pages, on_further_documents, whole_pages, with_pages
 from .search_vectors import NEAREST, Fusion, VectorSearch
 
+_BESIDE_WORDS = 2.0  # what a page weighs beside what words say of the line, and
+_BESIDE_BOTH = 1.0  # beside what words and vectors say of it: these have looked at more of the page already
+_LINE = 24  # tokens: where the lines of a page are longer, each says more by itself, and the page has less to add
+_MOST_PAGES = 40  # that are looked at as a whole
+_NOT_WORDS = re.compile(r"[-_/.]")
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
 _FURTHER = 3  # times as many lines are looked through for further documents
@@ -87,31 +74,35 @@ def search_words(
     asked = _weigh_terms(index, query, wanted, named)
     candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
     nearest = vectors.nearest(index, condition, limit) if vectors else []
-    lines = read_lines(index, neighbourhood([*candidates, *nearest]))
+    lines = queries.read_lines(index, lexical.neighbourhood([*candidates, *nearest]))
     if query.expiry:  # what is over lends its words to no line beside it
         kept = passing(index, lines, condition_of(Query(expiry=query.expiry), ()))
         lines = {i: line for i, line in lines.items() if i in kept}
     scores = _score(asked, lines)
-    beside = {i for i, lexical in scores.items() if not (lexical.own or lexical.heading)}
+    beside = {i for i, one in scores.items() if not (one.own or one.heading)}
     facts = beside - passing(index, beside, condition_of(Query(kinds=(Kind.NOTE,)), ()))
-    scores = {i: lexical for i, lexical in scores.items() if i not in facts}  # a fact answers by its own words
-    bound = upper_bound(asked.weights) or 1.0
+    scores = {i: one for i, one in scores.items() if i not in facts}  # a fact answers by its own words
+    bound = lexical.upper_bound(asked.weights) or 1.0
     plain = {i: scores[i].score / bound for i in sorted(passing(index, scores, condition))}
-    whole = whole_pages(index, {**dict.fromkeys(nearest, 0.0), **plain}, asked.weights, asked.forms, asked.others)
-    said = with_pages(plain, whole, BESIDE_WORDS)
+    whole = _whole_pages(index, {**dict.fromkeys(nearest, 0.0), **plain}, asked)
+    said = _with_pages(plain, whole, _BESIDE_WORDS)
     ranked = sorted(said, key=lambda i: -round(said[i], 9))
     best = _with_times(index, query, ranked, limit)
     fusion = None
     if vectors and nearest:
         known = {i: plain[i] for i in {*best, *nearest} if i in plain}
-        exact = _exact_held(_exact_terms(query, wanted, asked), {i: scores[i] for i in known})
+        exact = _exact_held(query, wanted, asked, {i: scores[i] for i in known})
         fusion = vectors.fuse(index, known, nearest, {i: text for i, (text, _) in lines.items()}, exact)
-        fusion = fusion if any(exact.values()) else _fused_with_pages(fusion, whole)
+        if not any(exact.values()):
+            relevance = {i: both.relevance for i, both in fusion.fused.items()}
+            relevance = _with_pages(relevance, whole, _BESIDE_BOTH)
+            fused = {i: both._replace(relevance=relevance[i]) for i, both in fusion.fused.items()}
+            fusion = fusion._replace(fused=fused)
         by_both = sorted(fusion.fused, key=lambda i: (-round(fusion.fused[i].relevance, 9), i))
         best = _with_times(index, query, by_both, limit)
     ranks = {i: rank for rank, i in enumerate(ranked if fusion else best, 1)}
     found = {i: _found(scores[i], ranks[i], said[i]) if i in ranks else Found(0.0, {}, {}) for i in best}
-    for i in mentioning(index, best, [key for entity in named for key in entity.keys]) if named else ():
+    for i in queries.mentioning(index, best, [key for entity in named for key in entity.keys]) if named else ():
         found[i].why["entity"] = 1
     return {i: _with_vectors(how, i, fusion) for i, how in found.items()} if fusion else found
 
@@ -120,7 +111,7 @@ def _score(asked: QueryTerms, lines: Mapping[int, tuple[str, str]]) -> dict[int,
     own = {i: text for i, (text, _) in lines.items()}
     analysed = {heading: _analysed(heading) for heading in {heading for _, heading in lines.values()}}
     headings = {i: analysed[heading] for i, (_, heading) in lines.items() if heading}
-    return score(asked.weights, own, headings, asked.forms, asked.others, only_telling=True)
+    return lexical.score(asked.weights, own, headings, asked.forms, asked.others, only_telling=True)
 
 
 @lru_cache(maxsize=4096)
@@ -128,19 +119,19 @@ def _analysed(heading: str) -> str:
     return " ".join(terms(heading))
 
 
-def _exact_terms(query: Query, wanted: Sequence[str], asked: QueryTerms) -> tuple[str, ...]:
-    """The terms that a short question wants as they are: its identifiers, else every word of a question of one or two."""
+def _exact_held(
+    query: Query, wanted: Sequence[str], asked: QueryTerms, scores: Mapping[int, Lexical]
+) -> dict[int, int]:
+    """How many of the terms each line holds that a short question wants as they are: its identifiers, else all or none of
+    a question of one or two words."""
     known = [term for term in wanted if asked.frequencies.get(term)]
     if len(query.words.split()) > _BRIEF:
-        return ()
-    return tuple(filter(is_identifier, known)) or (tuple(known) if len(wanted) <= _FEW else ())
-
-
-def _exact_held(exact: Sequence[str], scores: Mapping[int, Lexical]) -> dict[int, int]:
-    """How many of them each line holds; all or none of plain words."""
-    identifiers = any(map(is_identifier, exact))
-    held = {i: sum(term in lexical.places for term in exact) for i, lexical in scores.items()} if exact else {}
-    return {i: count if identifiers or count == len(exact) else 0 for i, count in held.items()}
+        return {}
+    if identifiers := list(filter(is_identifier, known)):
+        return {i: sum(term in one.places for term in identifiers) for i, one in scores.items()}
+    if not known or len(wanted) > _FEW:
+        return {}
+    return {i: len(known) if all(term in one.places for term in known) else 0 for i, one in scores.items()}
 
 
 def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -> list[int]:
@@ -150,20 +141,14 @@ def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -
     periods = query.times if query.days is None and ids else ()
     within = [passing(index, ids, condition_of(Query(days=period), ())) for period in periods]
     timely = [i for i in ids if any(i in passed for passed in within)][:limit]
-    apart = best_of_pages(ranked)[:limit] if query.per_page else ()
+    apart = _best_of_pages(ranked)[:limit] if query.per_page else ()
     return list(dict.fromkeys([*ranked[:limit], *timely, *apart]))
 
 
-def _fused_with_pages(fusion: Fusion, whole: Mapping[int, Whole]) -> Fusion:
-    relevance = with_pages({i: both.relevance for i, both in fusion.fused.items()}, whole, BESIDE_BOTH)
-    fused = {i: both._replace(relevance=relevance[i]) for i, both in fusion.fused.items()}
-    return fusion._replace(fused=fused)
-
-
-def _found(lexical: Lexical, rank: int, relevance: float) -> Found:
-    channel = "lexical" if lexical.own else "near"
-    parts = (("own", lexical.own), ("near", lexical.near), ("heading", lexical.heading))
-    shown = {"level": lexical.level} | {name: " ".join(found) for name, found in parts if found}
+def _found(one: Lexical, rank: int, relevance: float) -> Found:
+    channel = "lexical" if one.own else "near"
+    parts = (("own", one.own), ("near", one.near), ("heading", one.heading))
+    shown = {"level": one.level} | {name: " ".join(found) for name, found in parts if found}
     return Found(relevance, {channel: rank}, shown)
 
 
@@ -173,8 +158,7 @@ def _with_vectors(found: Found, number: int, fusion: Fusion) -> Found:
     parts = {**found.parts, "words": round(fused.words, 4)}
     if near is None:
         return Found(fused.relevance, found.why, parts)
-    counts = near.rank <= NEAREST or not fused.words
-    why = {name: rank for name, rank in (("vector", near.rank),) if counts}
+    why = {"vector": near.rank} if near.rank <= NEAREST or not fused.words else {}
     parts |= {"cosine": round(near.cosine, 4), "near_by": round(near.deviations, 2)}
     return Found(fused.relevance, found.why | why, parts)
 
@@ -195,7 +179,7 @@ def _fetch_within(index: Index, condition: Filter, asked: QueryTerms, limit: int
             return few
     chosen = select_terms(asked.frequencies, _FILTERED_BUDGET if condition.sql else BUDGET)
     found = match(index, chosen, condition, _FURTHER * limit) if chosen else []
-    found = [*found[:limit], *on_further_documents(index, found, limit)]
+    found = [*found[:limit], *_on_further_documents(index, found, limit)]
     held = [term for term, count in asked.frequencies.items() if count]
     if len(found) < limit and len(chosen) < len(held):
         # A word in three lines and one in thousands: those of the three alone are no answer yet.
@@ -215,41 +199,27 @@ def named_entities(index: Index, text: str) -> list[Entity]:
 def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Entity]) -> QueryTerms:
     """Terms with their weights. Other names of an entity in the question count as the one it is named by; other words for a thing count
     in part; a term that stands nowhere is looked for as a prefix."""
-    spelled, known = _spelled_otherwise(index, query, wanted, named)
+    names = {token for entity in named for name in entity.names for token in terms(name)}
+    spelled = expansions(query.words, wanted, query.aliases) + _surnames(query.words)
+    known = frequencies(index, {*wanted, *names, *(token for tokens, _ in spelled for token in tokens)})
+    spelled = [(tokens, stood) for tokens, stood in spelled if all(map(known.get, tokens))]
+    spelled += _in_latin(index, [term for term in wanted if term in known])
     forms = _forms(wanted, named, known)
-    guessed = _guess(index, _unknown(wanted, known, forms, spelled))
-    forms = {**forms, **{token: term for token, term in guessed.items() if token not in forms}}
+    held = {*known, *forms.values()}.union(*(stood for _, stood in spelled))
+    guessed = _guess(index, [term for term in wanted if term not in held])
+    forms |= {token: term for token, term in guessed.items() if token not in forms}
     extra = frequencies(index, forms)
     counts = {term: known.get(term, 0) for term in wanted}
     for token, term in forms.items():
         counts[term] = counts.get(term, 0) + extra.get(token, 0)
     total = entry_count(index)
-    weights = weigh(counts, total)
+    weights = lexical.weigh(counts, total)
     weights |= {term: weights[term] * _GUESSED for term in guessed.values() if term in weights}
     forms = {token: term for token, term in forms.items() if term in weights}
     fetchable = {term: known[term] for term in weights if term in known} | {t: extra.get(t, 0) for t in forms}
     known |= frequencies(index, set().union(*(tokens for tokens, _ in spelled)) - known.keys())
     partly, aside = _partly(spelled, weights, known, total)
     return QueryTerms(weights, forms, fetchable, partly, aside)
-
-
-def _spelled_otherwise(
-    index: Index, query: Query, wanted: list[str], named: list[Entity]
-) -> tuple[list[Expansion], dict[str, int]]:
-    """Other words that stand for terms, and in how many entries each of all these words stands."""
-    names = {token for entity in named for name in entity.names for token in terms(name)}
-    spelled = expansions(query.words, wanted, query.aliases) + _surnames(query.words)
-    known = frequencies(index, {*wanted, *names, *(token for tokens, _ in spelled for token in tokens)})
-    spelled = [(tokens, stood) for tokens, stood in spelled if all(map(known.get, tokens))]
-    return spelled + _in_latin(index, [term for term in wanted if term in known]), known
-
-
-def _unknown(
-    wanted: Sequence[str], known: Mapping[str, int], forms: Mapping[str, str], spelled: Iterable[Expansion]
-) -> list[str]:
-    """The terms that stand nowhere, in no other spelling either."""
-    found = {*known, *forms.values()}.union(*(stood for _, stood in spelled))
-    return [term for term in wanted if term not in found]
 
 
 def _surnames(words: str) -> list[Expansion]:
@@ -285,7 +255,7 @@ def _partly(
             continue
         best = max(weights[term] for term in asked)
         worth = _OTHER * min(1.0, idf(known[rarest], total) / best)
-        found.append((tokens, {term: share_for(worth) for term in asked}))
+        found.append((tokens, {term: lexical.share_for(worth) for term in asked}))
         aside[rarest] = known[rarest]
     return tuple(found), aside
 
@@ -324,19 +294,16 @@ def _sounding_alike(index: Index, term: str) -> list[str]:
 
 def _in_latin(index: Index, held: Sequence[str]) -> list[Expansion]:
     """Latin words that sound exactly like a Cyrillic one which stands somewhere too: both were written."""
+    found: list[Expansion] = []
     cyrillic = [term for term in held if len(term) >= 4 and term.isalpha() and is_cyrillic(term)]
-    if not cyrillic:
-        return []
-    from ..language.phonetic import phonetic_key
+    for term in cyrillic[:_MOST_GUESSES]:
+        from ..language.phonetic import phonetic_key
 
-    return [
-        ((token,), (term,))
-        for term in cyrillic[:_MOST_GUESSES]
-        for token in _heard(index, term, _FEW_BEGINNINGS)
-        if token.isascii()
-        and phonetic_key(token) == phonetic_key(term)
-        and abs(len(token) - len(term.translate(LATIN))) <= 2
-    ]
+        latin = [token for token in _heard(index, term, _FEW_BEGINNINGS) if token.isascii()]
+        alike = [token for token in latin if phonetic_key(token) == phonetic_key(term)]
+        length = len(term.translate(LATIN))
+        found += [((token,), (term,)) for token in alike if abs(len(token) - length) <= 2]
+    return found
 
 
 def _heard(index: Index, term: str, beginnings: int | None = None) -> dict[str, None]:
@@ -345,3 +312,67 @@ def _heard(index: Index, term: str, beginnings: int | None = None) -> dict[str, 
 
     starts = other_script_prefixes(term)[:beginnings]
     return dict.fromkeys(token for start in starts for token in completions(index, start, _HEARD))
+
+
+# -- pages as a whole --------------------------------------------------------------------------------------------------
+
+
+class Whole(NamedTuple):
+    """How well a page answers as a whole, 0 to 1, and the part of a weight that this has beside one of its lines."""
+
+    value: float
+    share: float
+
+
+def _whole_pages(index: Index, found: Mapping[int, float], asked: QueryTerms) -> dict[int, Whole]:
+    """Row -> how well the words of its whole page answer, for those of the rows that are parts of a document.
+
+    `found` says how well each row answers: of pages without a row among the best nothing is looked up.
+    """
+    pages = queries.titles_and_lengths(index, {row >> ORDINAL_BITS for row in found})
+    notes = condition_of(Query(kinds=(Kind.NOTE,)), ())
+    parts = passing(index, [row for row in found if row >> ORDINAL_BITS in pages], notes)
+    wanted = [*asked.weights, *asked.forms, *(tokens[0] for tokens, _ in asked.others)]
+    best = _best_of_pages(sorted(parts, key=lambda row: (-found[row], row)))[:_MOST_PAGES]
+    held = {row >> ORDINAL_BITS: queries.rows_holding(index, wanted, row >> ORDINAL_BITS) for row in best}
+    lines = queries.own_terms(index, [row for rows in held.values() for row in rows])
+    values = {page: Whole(0.0, _share(*pages[page][2:])) for page in {row >> ORDINAL_BITS for row in parts}}
+    for page, numbers in held.items():
+        path, title, length, _ = pages[page]
+        named = " ".join(terms(f"{title} {_NOT_WORDS.sub(' ', path)}"))
+        texts = [lines[row] for row in numbers]
+        value = lexical.score_page(asked.weights, texts, named, length, asked.forms, asked.others)
+        values[page] = values[page]._replace(value=value)
+    return {row: values[row >> ORDINAL_BITS] for row in parts}
+
+
+def _share(length: int, entries: int) -> float:
+    return min(1.0, _LINE * entries / (length or 1)) ** 2
+
+
+def _with_pages(relevance: Mapping[int, float], whole: Mapping[int, Whole], weight: float) -> dict[int, float]:
+    """The relevance of each row, in documents averaged with that of the page.
+
+    The best page counts what the best line of a document does, so that documents stand where they stood beside logs.
+    """
+    parts = whole.keys() & relevance.keys()
+    highest = max((whole[row].value for row in parts), default=0.0) or 1.0
+    best = max((relevance[row] for row in parts), default=0.0) / highest
+    found = dict(relevance)
+    for row in parts:
+        beside = weight * whole[row].share
+        found[row] = (relevance[row] + beside * best * whole[row].value) / (1 + beside)
+    return found
+
+
+def _best_of_pages(ranked: Iterable[int]) -> list[int]:
+    """The first row of every page, in order."""
+    return list({row >> ORDINAL_BITS: row for row in reversed(list(ranked))}.values())[::-1]
+
+
+def _on_further_documents(index: Index, found: Sequence[int], limit: int) -> list[int]:
+    """Of what was found beyond the limit, the first row of each document that has none within it."""
+    seen = {row >> ORDINAL_BITS for row in found[:limit]}
+    first = [row for row in _best_of_pages(found[limit:]) if row >> ORDINAL_BITS not in seen]
+    documents = queries.titles_and_lengths(index, [row >> ORDINAL_BITS for row in first])
+    return [row for row in first if row >> ORDINAL_BITS in documents]

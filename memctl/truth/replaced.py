@@ -278,8 +278,8 @@ def _leading(statement: Statement) -> list[str]:
         telling = said.marks & marked or said.numbers or said.times or said.words & reading.opposites().keys()
         if (telling or statement.is_brief) and not said.is_long:
             found |= dict.fromkeys(said.words)
-            found |= dict.fromkeys(term for topic in sorted(said.topics) for term in reading.topic_terms(topic))
-            found |= dict.fromkeys(term for kind, _ in sorted(said.kinds) for term in reading.kind_terms(kind))
+            found |= dict.fromkeys(term for topic in said.topics for term in reading.topic_terms()[topic])
+            found |= dict.fromkeys(term for kind, _ in said.kinds for term in reading.kind_terms()[kind])
             found |= dict.fromkeys(its for word in said.words for its in reading.opposites().get(word, ()))
     return list(found)
 
@@ -287,9 +287,7 @@ def _leading(statement: Statement) -> list[str]:
 def _leading_terms(own: str) -> set[str]:
     """The same from the search terms of a line alone: what it is about, and what leads to other values of that."""
     found = {term for term in own.split() if "=" not in term and not term.isdigit()} - stop_terms()
-    led = {other for term in found for other in reading.topics_led_by().get(term, ())}
-    kinds = {kind for term in found for kind in reading.kinds_of(term)}
-    return found | led | {other for kind in kinds for other in reading.kind_terms(kind)}
+    return found.union(*map(reading.led_to, found))
 
 
 def _tells(own: Collection[str]) -> bool:

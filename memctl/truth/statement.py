@@ -99,14 +99,9 @@ def speaker_of(text: str) -> str:
     return match["who"].casefold() if match else ""
 
 
-@cache
-def _machines() -> frozenset[str]:
-    return frozenset(_listed("machine"))
-
-
 def is_machine(speaker: str) -> bool:
     """True for the label of an assistant: what it explains is no state of anybody's."""
-    return speaker in _machines()
+    return speaker in _listed("machine")
 
 
 def is_of_owner(text: str) -> bool:
@@ -121,9 +116,9 @@ def is_of_owner(text: str) -> bool:
 def is_of_others(own: str) -> bool:
     """True for a line, by its search terms, that a machine says, or whose subject is of the owner's family or a friend."""
     tokens = own.split()
-    if tokens and tokens[0] in {stem for word in _machines() for stem in terms(word)}:
+    if tokens and tokens[0] in {stem for word in _listed("machine") for stem in terms(word)}:
         return True
-    return not _kin().isdisjoint((*tokens[: 2 * _HEAD], *(token for token in tokens if is_han(token[0]))))
+    return not _listed("kin").isdisjoint((*tokens[: 2 * _HEAD], *(token for token in tokens if is_han(token[0]))))
 
 
 @cache
@@ -138,23 +133,21 @@ def _spoken(text: str) -> str:
 
 
 @cache
-def section(name: str, chosen: tuple[str, ...], form: str = "{}") -> re.Pattern[str]:
-    """The patterns of a section of some languages, joined, where `{}` stands in the form; compiled when first needed."""
-    return re.compile(form.replace("{}", f"(?:{pattern(chosen, 'replacement', name)})"), re.IGNORECASE)
+def _compiled(name: str, chosen: tuple[str, ...], end: str = "", flags: int = 0) -> re.Pattern[str]:
+    return re.compile(f"(?:{pattern(chosen, 'replacement', name)}){end}", flags)
 
 
-@cache
-def _lower(name: str, chosen: tuple[str, ...]) -> re.Pattern[str]:
-    """A section for texts in lower case: quicker to compile, and to search with, than one that is for any case."""
-    return re.compile(pattern(chosen, "replacement", name))
+def _lower(name: str, text: str) -> re.Pattern[str]:
+    """A section for a text in lower case: quicker to compile, and to search with, than one that is for any case."""
+    return _compiled(name, spoken_in(text))
 
 
 def _fits(name: str, text: str) -> bool:
-    return bool(_lower(name, spoken_in(text)).search(text.lower()))
+    return bool(_lower(name, text).search(text.lower()))
 
 
 def _matched(name: str, text: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in _lower(name, spoken_in(text)).finditer(text.lower()))
+    return frozenset(match[0].casefold() for match in _lower(name, text).finditer(text.lower()))
 
 
 def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
@@ -162,7 +155,7 @@ def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
     lower = text.lower()
     lower = lower if len(lower) == len(text) else text
     parts, cut, end = [], [], 0
-    for match in _lower(name, spoken_in(text)).finditer(lower):
+    for match in _lower(name, text).finditer(lower):
         parts += [text[end : match.start()], sign]
         cut.append(match[0])
         end = match.end()
@@ -175,7 +168,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     bare = _han_number().sub(" ", _NUMBER.sub(" ", timeless))
     around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
     ordered = [word for piece, _ in around for word in piece]
-    head = _lower("beyond subject", spoken_in(text)).split(text.lower(), 1)[0]
+    head = _lower("beyond subject", text).split(text.lower(), 1)[0]
     people, kin = _people(text, tokens), _people(head[:_HAN_HEAD], terms(head)[:_HEAD])
     ordered = [word for word in ordered if word not in kin] or ordered
     whole = ReadSentence(text, frozenset(ordered), frozenset({"unsure"} if _fits("unsure", text) else ()))
@@ -191,7 +184,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         which=_matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]),
         beside=_matched("beside", text),
         kinds=frozenset(
-            kind for token in {*tokens, *re.findall(r"[\w+#]+", text.casefold())} for kind in _kinds().get(token, ())
+            (kind, word) for word in (*tokens, *re.findall(r"[\w+#]+", text.casefold())) for kind in kinds_of(word)
         ),
         ordered=tuple(dict.fromkeys(ordered)),
         changed=frozenset(word for _, changed in around for word in changed if word not in kin),
@@ -205,9 +198,7 @@ def _marks(text: str) -> set[str]:
         marks = marks - {"change", "ended", "cancelled"} | {"kept"}
     if ((is_past(text) and not has_han(text)) or _fits("event", text)) and not _fits("no event", text):
         marks.add("event")
-    if is_plan(text):
-        marks.add("plan")
-    return marks
+    return marks | ({"plan"} if is_plan(text) else set())
 
 
 def _marked(text: str) -> str:
@@ -225,24 +216,18 @@ def _around(piece: str, names: frozenset[str]) -> tuple[list[str], list[str]]:
 
 
 def _content(text: str, names: frozenset[str]) -> list[str]:
-    """The stems that say what a text is about, in their order."""
+    """The stems that say what a text is about, in their order; of Chinese, pairs of characters that no function word
+    parts, and characters that stand alone between such words."""
     idle = _idle()
     found = [
         term
         for term in query_terms(text)
         if not (is_han(term[0]) or term in idle or term in names or "=" in term or term.isdigit() or len(term) < 2)
     ]
-    return [*found, *_han_words(text, idle, names)]
-
-
-def _han_words(piece: str, idle: frozenset[str], names: frozenset[str]) -> list[str]:
-    """Pairs of characters that no function word parts, and characters that stand alone between such words."""
-    found = []
-    for run in re.findall(r"[㐀-鿿]+", piece):
-        for part in _han_cut().split(run):
-            if not part or part in opposites():
-                found += [part] if part else []
-                continue
+    for part in (part for run in re.findall(r"[㐀-鿿]+", text) for part in _han_cut().split(run) if part):
+        if part in opposites():
+            found.append(part)
+        else:
             pairs = [part[i : i + 2] for i in range(len(part) - 1)] or [part]
             found += [pair for pair in pairs if pair not in idle and pair not in names]
     return found
@@ -256,32 +241,26 @@ def _han_cut() -> re.Pattern[str]:
     return re.compile(f"[{idle}]|({'|'.join(whole)})")
 
 
-def _listed(name: str) -> list[str]:
-    return [word for language in languages() for word in words(language, "replacement").get(name, ())]
+@cache
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(word for language in languages() for word in words(language, "replacement").get(name, ()))
 
 
 @cache
 def _idle() -> frozenset[str]:
-    return frozenset((*_listed("idle"), *stop_terms()))
+    return _listed("idle").union(stop_terms())
 
 
 @cache
-def _numerals() -> dict[str, float]:
-    pairs = (word.split("=") for word in _listed("numbers"))
-    return {word: float(value) for word, value in pairs}
-
-
-@cache
-def _places() -> dict[str, int]:
-    pairs = (word.split("=") for word in _listed("places"))
-    return {word: int(value) for word, value in pairs}
+def _values(name: str) -> dict[str, float]:
+    return {word: float(value) for word, value in (pair.split("=") for pair in _listed(name))}
 
 
 @cache
 def _han_number() -> re.Pattern[str]:
     """A number in characters: two and more, or one before what is counted."""
-    one, counters = "".join(filter(is_han, _numerals())), "".join(_listed("counters"))
-    many = "".join(sorted({*one, *_places()}))
+    one, counters = "".join(filter(is_han, _values("numbers"))), "".join(_listed("counters"))
+    many = "".join({*one, *_values("places")})
     return re.compile(f"[{many}]{{2,}}[{counters}]?|[{one}](?:[{counters}]|(?=[{''.join(_listed('counted'))}]))")
 
 
@@ -313,17 +292,24 @@ def _numbers(text: str) -> list[Amount]:
 
 def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
     """The number at a place of a text, unless it is a name ("box 3"), a version or a place in an order."""
-    if section("no amount", spoken_in(text)).match(text, end):
+    if _is_no_amount(text, end):
         return None
     after = _unit().match(text, end)
     word = after[1] if after and (is_han(after[1][0]) or not {*terms(after[1])[:1]} & stop_terms()) else ""
-    priced = text[start : start + 1] in "$€£¥₽"
-    said = section("amount", spoken_in(text), "{}$").search(text[:start])
-    if not (word or priced or (said and has_han(text))):
+    is_stated = _is_stated(text, start)
+    if not (word or text[start : start + 1] in "$€£¥₽" or (is_stated and has_han(text))):
         return None
     unit = terms(word)[0] if word[:1].isalpha() and not is_han(word[0]) and terms(word) else word[:1]
     written = text[start:end] + (after[0] if after and word else "")
-    return Amount(value, unit, written.strip(), bool(said))
+    return Amount(value, unit, written.strip(), is_stated)
+
+
+def _is_no_amount(text: str, end: int) -> bool:
+    return bool(_compiled("no amount", spoken_in(text), flags=re.IGNORECASE).match(text, end))
+
+
+def _is_stated(text: str, start: int) -> bool:
+    return bool(_compiled("amount", spoken_in(text), "$", re.IGNORECASE).search(text[:start]))
 
 
 def _value(word: str) -> float | None:
@@ -334,51 +320,46 @@ def _value(word: str) -> float | None:
             return float(plain)
         except ValueError:
             return None
-    return None if is_han(folded[:1] or " ") else _numerals().get(folded)
+    return None if is_han(folded[:1] or " ") else _values("numbers").get(folded)
 
 
 def is_numeral(term: str) -> bool:
     """True for a search term that is a number, in digits or written out."""
-    return term[:1].isdigit() or term in _numerals()
+    return term[:1].isdigit() or term in _values("numbers")
 
 
 def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
     found = []
     for match in _han_number().finditer(text, run.start(), run.end()):
-        if section("no amount", spoken_in(text)).match(text, match.end()):
-            continue
-        bare = match[0].rstrip("".join(_listed("counters")))
-        unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
-        said = section("amount", spoken_in(text), "{}$").search(text[: match.start()])
-        counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
-        found.append(Amount(_han_value(bare), unit, match[0] + (counted[0] if counted else ""), bool(said)))
+        if not _is_no_amount(text, match.end()):
+            bare = match[0].rstrip("".join(_listed("counters")))
+            unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
+            counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
+            written = match[0] + (counted[0] if counted else "")
+            found.append(Amount(_han_value(bare), unit, written, _is_stated(text, match.start())))
     return found
 
 
 def _han_value(numeral: str) -> float:
     total, digit, last = 0.0, 0.0, 1.0
     for char in numeral:
-        if place := _places().get(char):
+        if place := _values("places").get(char):
             total, digit, last = total + (digit or 1) * place, 0, place
         else:
-            digit = _numerals().get(char, 0)
+            digit = _values("numbers").get(char, 0)
             last = last if digit else 1  # 一百零五 is 105, 一百五 150
     return total + digit * (last / 10 if last > 10 else 1)
 
 
-@cache
-def _kin() -> frozenset[str]:
-    return frozenset(_listed("kin"))
-
-
 def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
     if has_han(text):
-        return frozenset(word for word in _kin() if is_han(word[0]) and word in text)
-    return _kin().intersection(tokens)
+        return frozenset(word for word in _listed("kin") if is_han(word[0]) and word in text)
+    return _listed("kin").intersection(tokens)
 
 
 @cache
 def _topics(language: str) -> tuple[tuple[str, str, str], ...]:
+    """Of each topic its name, the search terms that lead to it, and its pattern."""
     rows = (line.split(" | ", 2) for line in lines(language, "replacement").get("topics", ()))
     return tuple((name, led_by, said) for name, led_by, said in rows)
 
@@ -396,47 +377,35 @@ def _topics_of(text: str) -> frozenset[str]:
 
 
 @cache
-def topic_terms(topic: str) -> tuple[str, ...]:
-    """Search terms that lead to lines of a topic, in every language."""
-    return tuple(dict.fromkeys(term for name, led_by in _led_by() if name == topic for term in led_by))
-
-
-@cache
-def topics_led_by() -> dict[str, tuple[str, ...]]:
-    """Search term -> the search terms of the topics that it leads to."""
-    found: dict[str, dict[str, None]] = {}
-    for topic, led_by in _led_by():
-        for term in led_by:
-            found.setdefault(term, {}).update(dict.fromkeys(topic_terms(topic)))
-    return {term: tuple(others) for term, others in found.items()}
-
-
-@cache
-def _led_by() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    rows = (row for language in languages() for row in _topics(language))
-    return tuple((name, tuple(led_by.split())) for name, led_by, _ in rows)
-
-
-@cache
-def _kinds() -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
-    for language in languages():
-        for line in lines(language, "replacement").get("kinds", ()):
-            kind, _, listed = line.partition(": ")
-            for word in listed.split():
-                found.setdefault(word, []).append((kind, word))
+def topic_terms() -> dict[str, frozenset[str]]:
+    """Topic -> the search terms that lead to lines of it, in every language."""
+    found: dict[str, frozenset[str]] = {}
+    for name, led_by, _ in (row for language in languages() for row in _topics(language)):
+        found[name] = found.get(name, frozenset()).union(led_by.split())
     return found
 
 
+@cache
+def kind_terms() -> dict[str, frozenset[str]]:
+    """Kind of things -> their names as search terms."""
+    found: dict[str, frozenset[str]] = {}
+    for line in (line for language in languages() for line in lines(language, "replacement").get("kinds", ())):
+        kind, _, listed = line.partition(": ")
+        found[kind] = found.get(kind, frozenset()).union(listed.split())
+    return found
+
+
+@lru_cache(maxsize=4096)
 def kinds_of(word: str) -> tuple[str, ...]:
     """The kinds of things that a word is a name of."""
-    return tuple(kind for kind, _ in _kinds().get(word, ()))
+    return tuple(kind for kind, names in kind_terms().items() if word in names)
 
 
-@cache
-def kind_terms(kind: str) -> tuple[str, ...]:
-    """The names of a kind as search terms."""
-    return tuple(sorted({word for word, held in _kinds().items() if any(name == kind for name, _ in held)}))
+@lru_cache(maxsize=4096)
+def led_to(term: str) -> frozenset[str]:
+    """The search terms of the topics that one leads to, and of the other things of its kind."""
+    topics = (led_by for led_by in topic_terms().values() if term in led_by)
+    return frozenset().union(*topics, *(kind_terms()[kind] for kind in kinds_of(term)))
 
 
 @cache
@@ -456,7 +425,6 @@ def opposites() -> dict[str, frozenset[str]]:
     return {stem: frozenset(its) for stem, its in found.items()}
 
 
-@cache
 def marker_terms() -> frozenset[str]:
     """Search terms of the words by which changes are told."""
-    return frozenset(_listed("told by"))
+    return _listed("told by")

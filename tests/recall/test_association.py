@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 import pytest
 from hypothesis import given, strategies as st
 
-from memctl.recall.walk import Graph, hub_limit, in_turn, name_idf, reach
+from memctl.recall.related import Graph, hub_limit, in_turn, reach
 
 # 1 –a– 2 –b– 3 –c– 4, and 5 beside 2 on a.
 CHAIN = Graph({1: ["a"], 2: ["a", "b"], 3: ["b", "c"], 4: ["c"], 5: ["a"]}, {"a": 3, "b": 2, "c": 2}, 5)
@@ -16,7 +17,7 @@ CHAIN = Graph({1: ["a"], 2: ["a", "b"], 3: ["b", "c"], 4: ["c"], 5: ["a"]}, {"a"
 def test_a_step_by_hand() -> None:
     """From line 1 all of it comes to `a`, which stands on three lines; from 2 on it parts by how rare the names are."""
     found = {each.line: each.score for each in reach(CHAIN, {1: 2.0}, 3)}
-    a, b = name_idf(3, 5), name_idf(2, 5)
+    a, b = math.log(1 + 5 / 3), math.log(1 + 5 / 2)
     assert found == pytest.approx({2: 1 / 3, 5: 1 / 3, 3: 1 / 3 * b / (a + b) / 2})
 
 

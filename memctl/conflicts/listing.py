@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import chain
 
 from ..errors import NothingFound, Usage
 from ..facts import Citation, Fact, Kind, Period, is_trusted
@@ -15,16 +15,25 @@ from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import newest_about, said_since, side_by_side, slots_filled
 from ..index.queries.entries import by_ids, by_refs, citing, entries_at, slot_ids
 from ..index.queries.names import keys_of
-from ..index.reread import Seen, reread
+from ..index.reread import reread
 from ..index.row import Row
 from ..judgement import Judgement, Tier
+from ..language.analyzer import query_terms
+from ..language.names import script_of
+from ..language.relations import relation
+from ..language.sentences import is_change
 from ..markdown.grammar import parse, printable_line
 from ..markdown.lines import Role, content_of
 from ..recall.entry_hits import hits_of, text_of
 from ..retain.retain import Retained, retain
-from ..truth.judge import judge, period_of
+from ..truth.judge import Validities, judge, period_of
 from ..truth.replaced import Replaced, replaced_since, unsettled
-from .slots import in_slots, values_differ
+from ..truth.validity import Claim, has_begun, has_ended, versions
+
+SAME_DAY, PINNED, OUTSIDE = "same slot, same day, other value", "pinned against newer", "other value from outside"
+_PLAIN = ("replaced: value", "replaced: ended")
+"""Rules of replacement whose pairs are listed here too; what others find is a question of `memctl review` alone."""
+_OVER = ("corrects", "supersedes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +69,15 @@ def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict
     keys = keys_of(memory.index, about.removeprefix("@")) if about is not None else None
     if keys and not newest_about(memory.index, keys):
         memory.tell(f"no fact names {about}")
-    found = [
-        *slot_conflicts(memory, keys),
-        *(pair for pair in replaced_since(memory, names=keys, facts=True) if _of_facts(pair)),
-    ]
-    return _shown(memory, found)
+    pairs = replaced_since(memory, names=keys, facts=True)
+    return _shown(memory, [*slot_conflicts(memory, keys), *filter(_of_facts, pairs)])
 
 
 def conflicts_since(memory: OpenMemory, since: date) -> tuple[Conflict, ...]:
     """Those pairs of which one side was told from `since` on; what was told before is looked at only beside it."""
     fresh = set(said_since(memory.index, since))
     slots = (pair for pair in slot_conflicts(memory, None, fresh) if {pair.older.id, pair.newer.id} & fresh)
-    return _shown(memory, [*slots, *(pair for pair in replaced_since(memory, since, facts=True) if _of_facts(pair))])
-
-
-_PLAIN = ("replaced: value", "replaced: ended")
-"""Rules of replacement whose pairs are listed here too; what others find is a question of `memctl review` alone."""
+    return _shown(memory, [*slots, *filter(_of_facts, replaced_since(memory, since, facts=True))])
 
 
 def _of_facts(pair: Replaced) -> bool:
@@ -85,24 +87,27 @@ def _of_facts(pair: Replaced) -> bool:
     return facts and plain and pair.judgement.tier is Tier.ASKED
 
 
-# -- slots ------------------------------------------------------------------------------------------------------------
+# -- slots: two values that the order of versions does not settle: told on one day, pinned, or from outside -------------
 
 
 def slot_conflicts(
     memory: OpenMemory, names: Sequence[str] | None = None, fresh: Iterable[int] | None = None
 ) -> list[Replaced]:
-    """Values of one slot that the order of versions does not settle: of these names, or those of some facts."""
+    """Values of one slot that the order of versions does not settle: of these names, or those of some facts.
+
+    Lines that time puts in order do not disagree: the newer one holds (truth/validity.py).
+    """
     index = memory.index
     ids = _in_varied_slots(index, names) if fresh is None else _beside(index, fresh)
     verdict = judge(index, by_ids(index, ids).values(), memory.today)
-    pairs = in_slots(verdict.claims.values(), verdict.validity, memory.today)
-    entries = by_ids(index, chain.from_iterable(pair[:2] for pair in pairs))
+    pairs = dict.fromkeys(_in_slots(verdict, memory.today))
+    entries = by_ids(index, [i for pair in pairs for i in pair[:2]])
     seen = reread(memory.workspace, entries.values(), index)
     facts = {i: text_of(entries[i], seen[i]).fact for i in seen}
     made = []
     for first, second, rule in pairs:
         one, other = facts.get(first), facts.get(second)
-        if one and other and values_differ(one, other, rule):
+        if one and other and _values_differ(one, other, rule):
             judgement = Judgement("conflict", "disagrees", Tier.ASKED, one.key or "", rule)
             made.append(Replaced(entries[first], entries[second], judgement))
     return unsettled(index, made)
@@ -110,12 +115,12 @@ def slot_conflicts(
 
 def _in_varied_slots(index: Index, names: Sequence[str] | None) -> list[int]:
     """The facts in slots that have more than one value."""
-    members: dict[tuple[str, str], dict[int, int]] = {}
+    members: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     first: dict[str, str] = {}
     for key, name, entry, same in slots_filled(index, names):
         if name not in first:
             first[name] = keys_of(index, name)[0] if name else ""
-        members.setdefault((key, first[name]), {})[entry] = same
+        members[key, first[name]][entry] = same
     return [entry for held in members.values() if len(set(held.values())) > 1 for entry in held]
 
 
@@ -129,6 +134,53 @@ def _beside(index: Index, fresh: Iterable[int]) -> list[int]:
     return list(found)
 
 
+def _in_slots(verdict: Validities, today: date) -> Iterator[tuple[int, int, str]]:
+    """Pairs of facts by id, the older first, and the rule by which they may disagree."""
+    slots: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    named: set[str] = set()
+    for claim in verdict.claims.values():
+        for slot in claim.slots:
+            slots[slot].append(claim)
+        named.update((*claim.supersedes, *claim.corrects) if claim.trusted else ())
+    for _, claims in sorted(slots.items()):
+        line = versions(claims)
+        holding = {claim.same: claim for claim in line if claim.trusted and verdict.validity[claim.id].holds(today)}
+        if not holding:
+            continue
+        *others, newest = versions(holding.values())
+        for other in others:
+            yield other.id, newest.id, PINNED if other.pinned or newest.pinned else SAME_DAY
+        for claim in line:
+            current = has_begun(claim.valid, today) and not has_ended(claim.valid, today)
+            if current and claim.same not in holding and claim.ref not in named:
+                yield from _against(claim, newest, verdict)
+
+
+def _against(claim: Claim, newest: Claim, verdict: Validities) -> Iterator[tuple[int, int, str]]:
+    """A value that does not hold, against the newest that does: told together with it, or later by somebody untrusted."""
+    # Only their places on the page order these two.
+    together = (claim.valid.first, claim.day) == (newest.valid.first, newest.day) and not newest.amends
+    if claim.trusted and verdict.validity[claim.id].replaced_by == newest.id and together:
+        yield claim.id, newest.id, SAME_DAY
+    elif not claim.trusted and (claim.valid.first or date.min) >= (newest.valid.first or date.min):
+        yield newest.id, claim.id, OUTSIDE
+
+
+def _values_differ(one: Fact, other: Fact, rule: str) -> bool:
+    """False where two lines of a slot may well give it one value, in other words or another language.
+
+    And where the later line of one day says itself that things changed.
+    """
+    if script_of(one.text) != script_of(other.text) or (rule == SAME_DAY and is_change(other.text)):
+        return False
+    values = [relation(fact.text, fact.entities) for fact in (one, other)]
+    if values[0] and values[1] and values[0].key == values[1].key:
+        mine, its = values[0].value, values[1].value
+        return not (mine.startswith(its) or its.startswith(mine))  # "lisbon" and "lisbon old town"
+    stems = [set(query_terms(fact.text)) for fact in (one, other)]
+    return not (stems[0] <= stems[1] or stems[1] <= stems[0])
+
+
 # -- as they are shown ------------------------------------------------------------------------------------------------
 
 
@@ -138,26 +190,24 @@ def _shown(memory: OpenMemory, found: Iterable[Replaced]) -> tuple[Conflict, ...
     pairs = list(once.values())
     entries = {row.id: row for pair in pairs for row in (pair.older, pair.newer)}
     hits = hits_of(memory, entries.values())
-    made = [_conflict(pair, hits) for pair in pairs if pair.older.id in hits and pair.newer.id in hits]
+    made = []
+    for pair in pairs:
+        rows: list[Row] = sorted((pair.older, pair.newer), key=lambda row: not is_trusted(row.origin))
+        if all(row.id in hits for row in rows):
+            one, other = (hits[row.id] for row in rows)
+            about = tuple(name for name in one.entities if name in other.entities)
+            judgement = pair.judgement
+            made.append(Conflict((one, other), judgement.rule, judgement.reason, about, judgement.kind))
     return tuple(sorted(made, key=_newest_first))
 
 
-def _conflict(pair: Replaced, hits: Mapping[int, Hit]) -> Conflict:
-    rows: list[Row] = sorted((pair.older, pair.newer), key=lambda row: not is_trusted(row.origin))
-    one, other = (hits[row.id] for row in rows)
-    about = tuple(name for name in one.entities if name in other.entities)
-    return Conflict((one, other), pair.judgement.rule, pair.judgement.reason, about, pair.judgement.kind)
-
-
 def _newest_first(conflict: Conflict) -> tuple[int, str, str]:
-    days = [date.fromisoformat(hit.day).toordinal() for hit in conflict.sides if hit.day]
     one, other = conflict.sides
+    days = [date.fromisoformat(hit.day).toordinal() for hit in conflict.sides if hit.day]
     return -max(days, default=0), str(one.source), str(other.source)
 
 
 # -- resolving --------------------------------------------------------------------------------------------------------
-
-_OVER = ("corrects", "supersedes")
 
 
 def resolve(
@@ -239,14 +289,9 @@ def _find(memory: OpenMemory, reference: str) -> tuple[Row, Fact]:
     path = workspace.contain(citation.path) if citation else ""
     entries = entries_at(index, Citation(path, citation.line, citation.line)) if citation else by_refs(index, [bare])
     entries = [entry for entry in entries if entry.block is None]
-    seen = reread(workspace, entries)
-    found = [(entry, fact) for entry in entries if entry.id in seen and (fact := _fact(entry, seen[entry.id]))]
-    if not found:
-        cure = "name an id or a citation as `memctl conflicts` prints it"
-        raise NothingFound(f"no fact matches {reference!r}", cure)
-    return found[0]
-
-
-def _fact(entry: Row, seen: Seen) -> Fact | None:
-    read = parse(content_of(Role.FACT, seen.raw)) if entry.role == Role.FACT.value else None
-    return read if isinstance(read, Fact) else None
+    for entry in entries:
+        seen = reread(workspace, [entry]).get(entry.id)
+        fact = parse(content_of(Role.FACT, seen.raw)) if seen and entry.role == Role.FACT.value else None
+        if isinstance(fact, Fact):
+            return entry, fact
+    raise NothingFound(f"no fact matches {reference!r}", "name an id or a citation as `memctl conflicts` prints it")

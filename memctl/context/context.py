@@ -19,7 +19,7 @@ from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import has_han, stem_key
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
-from ..recall.passages import with_neighbours
+from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks_anywhere
 from ..recall.recall import WEAK, recall

@@ -20,9 +20,8 @@ from ..language.tokens import Counter
 from ..notes.workspace import Workspace
 from ..recall.answer import most_hits
 from ..recall.asked import asks_why, names_said
-from ..recall.entry_hits import hits_of
+from ..recall.entry_hits import hits_of, with_neighbours
 from ..recall.lookup import current_slots
-from ..recall.passages import with_neighbours
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
 from ..reflect.lessons import lessons, outcome_of
@@ -106,7 +105,7 @@ class Layers:
         entries = outcomes_of(self._index, tasks, self._today, most)
         counts = Tally(entry.task for entry in entries)
         lately = {entry.ref for entry in entries if counts[entry.task] == most}  # of tasks that may have older ones
-        hits = hits_of(self._memory, entries, whole=False).values()
+        hits = hits_of(self._memory, entries).values()
         told = [
             outcome
             for outcome in (outcome_of(hit) for hit in hits if self._may_enter(hit))

@@ -13,7 +13,7 @@ from ..errors import NothingFound, PageUnreadable, Refused, Usage
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, by_ids, match
 from ..index.queries.names import near_name, resolve
-from ..index.row import Entity, EntityPage
+from ..index.row import Entity
 from ..index.rows import rows_of
 from ..language.analyzer import terms
 from ..language.names import entity_key, link_target, slug
@@ -56,7 +56,7 @@ def alias(
     """
     subject, others = _checked(name), list(dict.fromkeys(map(_checked, aliases)))
     plan = _without_aliases if remove else _with_aliases
-    return _run(memory, lambda files: plan(files, subject, others), dry_run)
+    return _run(memory, lambda at: plan(at, subject, others), dry_run)
 
 
 def merge(memory: OpenMemory, name: str, into: str, *, undo: bool = False, dry_run: bool = False) -> Named:
@@ -66,7 +66,7 @@ def merge(memory: OpenMemory, name: str, into: str, *, undo: bool = False, dry_r
     `merged_into`; neither changes otherwise. Refused for chains and cycles of merges.
     """
     plan = _parted if undo else _merged
-    return _run(memory, lambda files: plan(files, _checked(name), _checked(into)), dry_run)
+    return _run(memory, lambda at: plan(at, _checked(name), _checked(into)), dry_run)
 
 
 def page_path(name: str, taken: Iterable[str]) -> str:
@@ -98,12 +98,12 @@ def _checked(written: str) -> str:
     return name
 
 
-def _run(memory: OpenMemory, plan: Callable[[_EntityFiles], _Planned], dry_run: bool) -> Named:
+def _run(memory: OpenMemory, plan: Callable[[OpenMemory], _Planned], dry_run: bool) -> Named:
     """Plan on a fresh index, then write page by page; what was cut off half-way is completed by the same call."""
 
     def job(at: OpenMemory) -> _Planned:
         at.sync_for_write()
-        return plan(_EntityFiles(at))
+        return plan(at)
 
     with nullcontext() if dry_run else writing_alone(memory.workspace, "reflect"):
         named, edits = memory.run(job)
@@ -121,32 +121,24 @@ class _EntityFile(NamedTuple):
     """An entity page as it is on disk, or will be made, and what it says."""
 
     file: Edit
-    entity: EntityPage
+    name: str
+    aliases: tuple[str, ...] = ()
     merged_into: str | None = None
 
     @property
     def path(self) -> str:
-        """Its path in the workspace."""
         return self.file.path
 
     @property
-    def name(self) -> str:
-        """The entity's own name."""
-        return self.entity.name
-
-    @property
     def key(self) -> str:
-        """The key of its own name."""
-        return entity_key(self.entity.name)
+        return entity_key(self.name)
 
     @property
     def names(self) -> list[str]:
-        """Its name and its aliases."""
-        return [self.entity.name, *self.entity.aliases]
+        return [self.name, *self.aliases]
 
     @property
     def keys(self) -> set[str]:
-        """The keys of all its names."""
         return set(map(entity_key, self.names))
 
     def is_into(self, other: _EntityFile) -> bool:
@@ -161,68 +153,54 @@ class _EntityFile(NamedTuple):
             raise _unreadable(self.path, error) from error
 
 
-class _EntityFiles:
-    """Finds the pages of entities by the fresh index of a workspace."""
+def _read(memory: OpenMemory, path: str) -> _EntityFile:
+    """An entity page; PageUnreadable if its front matter cannot be edited."""
+    file = read_for_edit(memory.workspace, path)
+    try:
+        into = front_values(file.after).get(MERGED_INTO)
+        entity = rows_of(path, with_value(as_indexed(file.after), MERGED_INTO, None)).entity
+    except ValueError as error:
+        raise _unreadable(path, error) from error
+    name, aliases = (entity.name, entity.aliases) if entity else (PurePosixPath(path).stem, ())
+    return _EntityFile(file, name, aliases, into if isinstance(into, str) else None)
 
-    def __init__(self, memory: OpenMemory) -> None:
-        self._workspace, self._index = memory.workspace, memory.index
 
-    def read(self, path: str) -> _EntityFile:
-        """An entity page; PageUnreadable if its front matter cannot be edited."""
-        file = read_for_edit(self._workspace, path)
-        try:
-            into = front_values(file.after).get(MERGED_INTO)
-            entity = rows_of(path, with_value(as_indexed(file.after), MERGED_INTO, None)).entity
-        except ValueError as error:
-            raise _unreadable(path, error) from error
-        entity = entity or EntityPage(PurePosixPath(path).stem, None, ())
-        return _EntityFile(file, entity, into if isinstance(into, str) else None)
+def _find(memory: OpenMemory, name: str) -> _EntityFile | None:
+    """The page of the entity with exactly this name, its own rather than an alias; Usage if several have it."""
+    key = entity_key(name)
+    found = resolve(memory.index, name)
+    exact = [entity for entity in found if key in entity.keys]
+    own = [entity for entity in exact if entity.key == key] or exact
+    if len(own) > 1:
+        raise Usage(f"{name!r} may be {_listed(own, 'or')}", "`memctl check` lists names that stand on several pages")
+    if found and not exact:
+        raise Usage(f"no entity is named just {name!r}, but {_listed(found, 'and')}", "give the whole name")
+    return _read(memory, own[0].path) if own else None
 
-    def find(self, name: str) -> _EntityFile | None:
-        """The page of the entity with exactly this name, its own rather than an alias; Usage if several have it."""
-        key = entity_key(name)
-        found = resolve(self._index, name)
-        exact = [entity for entity in found if key in entity.keys]
-        own = [entity for entity in exact if entity.key == key] or exact
-        if len(own) > 1:
-            raise Usage(
-                f"{name!r} may be {_listed(own, 'or')}", "`memctl check` lists names that stand on several pages"
-            )
-        if found and not exact:
-            raise Usage(f"no entity is named just {name!r}, but {_listed(found, 'and')}", "give the whole name")
-        return self.read(own[0].path) if own else None
 
-    def near(self, name: str) -> str | None:
-        """The known name that is spelled or sounds nearly alike."""
-        return near_name(self._workspace, self._index, name)
-
-    def others(self, name: str, path: str) -> list[Entity]:
-        """The entities with exactly this name, apart from that of the page at `path`."""
-        found = resolve(self._index, name)
-        return [entity for entity in found if entity_key(name) in entity.keys and entity.path != path]
-
-    def new(self, name: str) -> _EntityFile:
-        """The page that an entity without one will have."""
-        taken = [found.path for found in self._workspace.scan() if found.path.startswith(ENTITIES)]
-        path = page_path(name, taken)
-        clash = next((other for other in taken if _folded(other) == _folded(f"{ENTITIES}{slug(name)}.md")), None)
-        if clash:
-            self.read(clash)  # an unreadable page may be theirs: no second one beside it
-        text = f"---\naliases: []\n---\n\n# {name}\n"
+def _new(memory: OpenMemory, name: str) -> _EntityFile:
+    """The page that an entity without one will have."""
+    taken = [found.path for found in memory.workspace.scan() if found.path.startswith(ENTITIES)]
+    path, usual = page_path(name, taken), _folded(f"{ENTITIES}{slug(name)}.md")
+    if clash := next((other for other in taken if _folded(other) == usual), None):
+        _read(memory, clash)  # an unreadable page may be theirs: no second one beside it
+    text = f"---\naliases: []\n---\n\n# {name}\n"
+    entity = rows_of(path, text).entity
+    if entity and entity_key(entity.name) != entity_key(name):  # its file had to be called otherwise
+        text = with_names(text, add=[name])
         entity = rows_of(path, text).entity
-        if entity and entity_key(entity.name) != entity_key(name):  # its file had to be called otherwise
-            text = with_names(text, add=[name])
-        return _EntityFile(Edit(path, None, text), rows_of(path, text).entity or EntityPage(name, None, ()))
+    return _EntityFile(Edit(path, None, text), entity.name if entity else name, entity.aliases if entity else ())
 
-    def merged(self) -> list[_EntityFile]:
-        """Every page that says `merged_into`."""
-        ids = match(self._index, terms(MERGED_INTO)[:1], Filter("", ()), 1_000_000)
-        found: list[_EntityFile] = []
-        for path in sorted({entry.path for entry in by_ids(self._index, ids).values()}):
-            with suppress(PageUnreadable):  # another page that only has the word: `memctl check` names it
-                if path.startswith(ENTITIES):
-                    found.append(self.read(path))
-        return [page for page in found if page.merged_into]
+
+def _merged_pages(memory: OpenMemory) -> list[_EntityFile]:
+    """Every page that says `merged_into`."""
+    ids = match(memory.index, terms(MERGED_INTO)[:1], Filter("", ()), 1_000_000)
+    found: list[_EntityFile] = []
+    for path in sorted({entry.path for entry in by_ids(memory.index, ids).values()}):
+        with suppress(PageUnreadable):  # another page that only has the word: `memctl check` names it
+            if path.startswith(ENTITIES):
+                found.append(_read(memory, path))
+    return [page for page in found if page.merged_into]
 
 
 def _listed(entities: Sequence[Entity], word: str) -> str:
@@ -240,29 +218,30 @@ def _command(name: str, into: str, option: str = "") -> str:
 # -- aliases ----------------------------------------------------------------------------------------------------------
 
 
-def _with_aliases(files: _EntityFiles, name: str, aliases: Sequence[str]) -> _Planned:
-    page = files.find(name) or files.new(name)
+def _with_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Planned:
+    page = _find(memory, name) or _new(memory, name)
     for other in aliases:
-        for entity in files.others(other, page.path):
-            cure = f"if they are one: {_command(entity.name, page.name)}"
-            raise Refused(f"{other} is already a name of {entity.name}", cure)
+        for entity in resolve(memory.index, other):
+            if entity_key(other) in entity.keys and entity.path != page.path:
+                cure = f"if they are one: {_command(entity.name, page.name)}"
+                raise Refused(f"{other} is already a name of {entity.name}", cure)
     added = tuple(other for other in aliases if entity_key(other) not in page.keys)
     notes = [f"{other} is a name of {page.name} already" for other in aliases if other not in added]
-    if page.file.before is None and (near := files.near(name)):
+    if page.file.before is None and (near := near_name(memory.workspace, memory.index, name)):
         notes.append(f"{name!r} is a new name; did you mean {near}? Then `memctl undo`")
     edit = page.edited(lambda text: with_names(text, add=added))
     return Named(page.name, page.path, added=added, notes=notes), [edit]
 
 
-def _without_aliases(files: _EntityFiles, name: str, aliases: Sequence[str]) -> _Planned:
-    page = files.find(name)
-    listed = {entity_key(other): other for other in page.entity.aliases} if page else {}
-    wanted = {entity_key(other): other for other in aliases}
-    if page is None or not wanted.keys() & listed.keys():
+def _without_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Planned:
+    page = _find(memory, name)
+    listed = {entity_key(other): other for other in page.aliases} if page else {}
+    wanted = set(map(entity_key, aliases))
+    if page is None or not wanted & listed.keys():
         own = page is not None and page.key in wanted
         cure = "it is the page's own name; rename the page" if own else "`memctl entity show` lists aliases"
         raise NothingFound(f"{' and '.join(aliases)}: not an alias of {page.name if page else name}", cure)
-    for other in files.merged():
+    for other in _merged_pages(memory):
         if other.is_into(page) and other.key in wanted:
             cure = f"{_command(other.name, page.name, ' --undo')} takes both back"
             raise Refused(f"{other.name} has a page, which is merged into {page.name}", cure)
@@ -275,9 +254,9 @@ def _without_aliases(files: _EntityFiles, name: str, aliases: Sequence[str]) -> 
 # -- merges -----------------------------------------------------------------------------------------------------------
 
 
-def _merged(files: _EntityFiles, name: str, into: str) -> _Planned:
-    one, merged = files.find(name), files.merged()
-    other = files.find(into) or files.new(into)
+def _merged(memory: OpenMemory, name: str, into: str) -> _Planned:
+    one, merged = _find(memory, name), _merged_pages(memory)
+    other = _find(memory, into) or _new(memory, into)
     if one and one.path == other.path:
         _check_names_of_one(one, name, into, merged)
         return Named(other.name, other.path, notes=[f"{name} is a name of {other.name} already"]), []
@@ -310,26 +289,25 @@ def _check_names_of_one(page: _EntityFile, name: str, into: str, merged: Sequenc
     if entity_key(name) == page.key:
         whole = next((other.name for other in merged if other.key == entity_key(into)), None)
         cure = f"{_command(whole, page.name, ' --undo')} first" if whole else "it needs no merge"
-        state = "merged into" if whole else "an alias of"
-        raise Refused(f"{into} is {state} {page.name} already", cure)
+        raise Refused(f"{into} is {'merged into' if whole else 'an alias of'} {page.name} already", cure)
 
 
-def _parted(files: _EntityFiles, name: str, into: str) -> _Planned:
-    other, key = files.find(into), entity_key(name)
-    one = next((page for page in files.merged() if page.key == key), None)
+def _parted(memory: OpenMemory, name: str, into: str) -> _Planned:
+    other, key = _find(memory, into), entity_key(name)
+    one = next((page for page in _merged_pages(memory) if page.key == key), None)
     if one and (other is None or not one.is_into(other)):
         cure = f'memctl entity merge "{name}" "{one.merged_into}" --undo'
         raise Usage(f"{name} is merged into {one.merged_into}", cure)
-    listed = list(map(entity_key, other.entity.aliases)) if other else []
+    listed = list(map(entity_key, other.aliases)) if other else []
     if other is None or (key not in listed and not one):
         raise NothingFound(f"{name} is not merged into {into}", "`memctl entity list` shows who has which names")
     if one is None:  # without a page; or an undo that was cut off half-way
-        page = files.find(name)
+        page = _find(memory, name)
         one = page if page and page.path != other.path else None
     # A merge adds the name first, then the aliases; what stood there before it, it did not add.
     start = listed.index(key) if key in listed else 0
     gone = one.keys if one else {key}
-    removed = tuple(n for n in other.entity.aliases[start:] if entity_key(n) in gone)
+    removed = tuple(n for n in other.aliases[start:] if entity_key(n) in gone)
     edits = [one.edited(lambda text: with_value(text, MERGED_INTO, None))] if one else []
     edits.append(other.edited(lambda text: with_names(text, remove=removed)))
     return Named(other.name, other.path, removed=removed), edits

@@ -96,7 +96,12 @@ class SimilarNames:
     def _fitting(self, form: _NameForm) -> _NameForm | None:
         if len(form.words) != 1 or form.marks or not _is_name(form):
             return None
-        found = {b: f for first in _as_first(form) for b, f in self._full.get(first, {}).items() if b != form.entity}
+        found = {
+            b: f
+            for first in {form.words[0], form.sounds[0]}
+            for b, f in self._full.get(first, {}).items()
+            if b != form.entity
+        }
         return next(iter(found.values())) if len(found) == 1 else None
 
 
@@ -114,7 +119,7 @@ def _form(entity: str, name: str) -> _NameForm:
 def _blocks(form: _NameForm) -> Iterator[str]:
     yield "".join(form.sounds)
     if len(form.words) == 1:
-        yield from (f"={first}" for first in _as_first(form))
+        yield from (f"={first}" for first in {form.words[0], form.sounds[0]})
     else:
         yield "".join(sorted(form.sounds))
     if any("а" <= char <= "я" for word in form.words for char in word):
@@ -141,10 +146,6 @@ def _firsts(form: _NameForm) -> Iterator[str]:
         yield form.sounds[0]
 
 
-def _as_first(form: _NameForm) -> Iterator[str]:
-    yield from {form.words[0], form.sounds[0]}
-
-
 def _is_name(form: _NameForm) -> bool:
     """Letters only, with capitals where the spelling is known at all: an entity without a page has its key for a name."""
     words = re.split(r"[\s.,_-]+", form.name.strip(" .,"))
@@ -164,12 +165,10 @@ def _alike(one: _NameForm, other: _NameForm) -> str:
     there = [word for word in other.words if word not in one.words]
     if not only and not there:
         return "the same words in another order" if len(one.words) == len(other.words) else ""
-    return _joined(one, other) or _sounding(one, other) or _inflected(only, there) or _slipped(one, other, only, there)
-
-
-def _joined(one: _NameForm, other: _NameForm) -> str:
-    letters, others = "".join(one.words), "".join(other.words)
-    return "the same letters, written apart" if letters == others and len(letters) >= 4 else ""
+    letters = "".join(one.words)
+    if letters == "".join(other.words) and len(letters) >= 4:
+        return "the same letters, written apart"
+    return _sounding(one, other) or _inflected(only, there) or _slipped(one, other, only, there)
 
 
 def _sounding(one: _NameForm, other: _NameForm) -> str:
@@ -187,10 +186,10 @@ def _sounding(one: _NameForm, other: _NameForm) -> str:
 
 def _inflected(only: Sequence[str], there: Sequence[str]) -> str:
     """Russian words that differ in their endings, unless a man and a woman may differ so: «Александр», «Александра»."""
-    pairs = list(zip(only, there, strict=False))
     brief = any(len(word) < 4 for word in (*only, *there))
     if brief or len(only) != len(there) or script_of("".join(only)) != "cyrillic":
         return ""
+    pairs = zip(only, there, strict=True)
     same = all(stem_word(a) == stem_word(b) and not _gendered(a, b) for a, b in pairs)
     return "another form of the word" if same else ""
 
@@ -219,14 +218,9 @@ def similarity(one: Iterable[str], other: Iterable[str]) -> float:
 @cache
 def _mistaken() -> frozenset[tuple[str, str]]:
     """Letters that are written for each other: neighbours on a keyboard, and alike in sound."""
-    beside = [(a, b) for row in _words("keys") for a, b in pairwise(row)]
+    beside = [pair for row in _words("keys") for pair in pairwise(row)]
     beside += [(a, b) for group in (*_words("sounds"), *_words("unstressed")) for a in group for b in group]
     return frozenset((*beside, *((b, a) for a, b in beside)))
-
-
-@cache
-def _vowels() -> frozenset[str]:
-    return frozenset("".join(_words("vowels")))
 
 
 def is_slip(one: str, other: str) -> bool:
@@ -241,11 +235,12 @@ def is_slip(one: str, other: str) -> bool:
         return False
     if kind == "swap":
         return True
+    vowels = {letter for vowels in _words("vowels") for letter in vowels}
     if len(letters) == 2:
-        vowels = set(letters) <= _vowels()
-        return (letters[0], letters[1]) in _mistaken() and not (vowels and at >= len(one) - 3)
-    doubled = letters in (max(one, other, key=len)[at - 1], max(one, other, key=len)[at + 1 : at + 2])
-    return doubled or letters in _vowels() or min(len(one), len(other)) >= SLIP_LETTERS + 1
+        return (letters[0], letters[1]) in _mistaken() and not (vowels.issuperset(letters) and at >= len(one) - 3)
+    long = max(one, other, key=len)
+    doubled = letters in (long[at - 1], long[at + 1 : at + 2])
+    return doubled or letters in vowels or min(len(one), len(other)) >= SLIP_LETTERS + 1
 
 
 def _edits(one: str, other: str) -> tuple[str, int, str]:

@@ -1,11 +1,13 @@
 """Entries of the index as hits: judged, read again from disk just now, as their author wrote them.
 
-A belief is one hit: the line that stated it, with the confidence and the newest evidence of its entry in the bank.
+A belief is one hit: the line that stated it, with the confidence and the newest evidence of its entry in the bank. A line of
+a document stands in its passage, so that nobody reads an answer without its heading or its question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
@@ -13,55 +15,69 @@ from typing import NamedTuple
 
 from ..errors import MemctlError
 from ..facts import Citation, Fact, Kind
-from ..hits import Hit
+from ..hits import Hit, PassageLine
 from ..index.index import Index
+from ..index.lexical import ORDINAL_BITS
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
-from ..index.queries.entries import by_refs, in_slots, slot_names
+from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
+from ..index.queries.filters import headings_on, headings_with
 from ..index.queries.names import KnownNames
 from ..index.reread import Seen, page_lines, reread
 from ..index.row import Row
 from ..language.names import entity_key, mentions
-from ..markdown.evidence_line import OPINIONS, Bullet, parse_bullet
+from ..language.sentences import opens_fence
+from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.grammar import parse
 from ..markdown.lines import SEALED, Role, content_of, without_sealed
+from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge, period_of
 from ..truth.validity import has_ended, versions
-from .asked import is_said
+from .asked import is_mere_date, is_polite, is_said, points_back
 from .rank import Candidate, Found
 
 _SHOWN = 3  # pieces of evidence that a hit names
+_FIRST = 3  # hits whose neighbours are looked at
+_SAID = frozenset((Role.TEXT.value, Role.ITEM.value, Role.FACT.value))
+_AROUND = (-2, -1, 0, 1, 2)  # lines of a passage, none of them beyond a heading (GAP in index/lexical.py),
+_BELOW = (0, 4, 5, 6)  # and those of one that a heading begins
+_LONGEST = 600  # characters that stand around the line that was found
+_LOG = re.compile(r"(?:.*/)?\d{4}-\d\d-\d\d[^/]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_NAMING = re.compile(r"(?:alias(?:es)?|tags?|type):", re.IGNORECASE)
 
 
 def hits_of(
     memory: OpenMemory, entries: Iterable[Row], verdict: Validities | None = None, *, as_of: date | None = None,
-    seen: Mapping[int, Seen] | None = None, known: KnownNames | None = None, whole: bool = True,
+    seen: Mapping[int, Seen] | None = None, known: KnownNames | None = None,
 ) -> dict[int, Hit]:  # fmt: skip
     """The entries as hits by id, in their order, as of a day (today); an entry whose lines are gone is left out.
 
-    What was judged or read before is given as `verdict` and `seen`, else this judges (`whole` as in truth/judge.py) and
-    reads. `known` shares the names that were looked up between calls.
+    What was judged or read before is given as `verdict` and `seen`. `known` shares the names that were looked up between
+    calls.
     """
     wanted = list(entries)
     day = as_of or memory.today
-    verdict = verdict or judge(memory.index, wanted, day, as_of, whole=whole)
+    verdict = verdict or judge(memory.index, wanted, day, as_of, whole=False)
     seen = reread(memory.workspace, wanted, memory.index) if seen is None else seen
     known = known or KnownNames(memory.index)
     return {e.id: _hit(e, seen[e.id], verdict, day, known) for e in wanted if e.id in seen}
 
 
-def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, known: KnownNames) -> Hit:
-    """An entry as it was just read, with its validity."""
+def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, names: KnownNames) -> Hit:
+    """An entry as it was just read, with its validity, each entity once; a name without a page as it was written."""
     text = text_of(entry, seen)
     standing = verdict.validity.get(entry.id)
     by = standing.replaced_by if standing else None
     valid = standing.valid if standing else period_of(entry)
+    known = [*map(names.known_as, text.names), *names.in_text(text.content)]
     return Hit(
         ref=entry.ref,
         kind=Kind(entry.kind),
         day=entry.day,
         valid=valid,
-        entities=_as_known(known, text.names, text.content),
+        entities=tuple({entity_key(name): name for name in reversed(known)}.values())[::-1],
         content=text.content,
         source=Citation(entry.path, seen.line, seen.end_line),
         heading=entry.heading,
@@ -99,12 +115,6 @@ def _text(role: Role, raw: tuple[str, ...]) -> EntryText:
     return EntryText(content, fact, (*(fact.entities if fact else ()), *mentions(content)))
 
 
-def _as_known(names: KnownNames, written: Sequence[str], text: str) -> tuple[str, ...]:
-    """The names written on a line and those in its text, each entity once; a name without a page as it was written."""
-    known = [*(names.known_as(name) for name in written), *names.in_text(text)]
-    return tuple({entity_key(name): name for name in reversed(known)}.values())[::-1]
-
-
 Slot = tuple[str, str]
 """An entity and a key."""
 
@@ -133,7 +143,8 @@ _A_NAME = 60  # characters of a line that tells a name and little else
 
 
 def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
-    """An entry as the ranking sees it."""
+    """An entry as the ranking sees it. A copy repeats other lines; so does the answer to a question of review."""
+    settles = entry.links.startswith("settles ") or "\nsettles " in entry.links
     return Candidate(
         entry.id,
         Kind(entry.kind),
@@ -142,16 +153,11 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
         period_of(entry),
         entry.importance,
         entry.content_key,
-        entry.block is not None or is_answer(entry),
+        entry.block is not None or (entry.kind == Kind.OBSERVATION.value and settles),
         (entry.path, entry.line),
         relevance,
         named,
     )
-
-
-def is_answer(entry: Row) -> bool:
-    """True for the answer to a question of review: it repeats the lines that it is about, which speak for themselves."""
-    return entry.kind == Kind.OBSERVATION.value and entry.links.startswith("settles ") | ("\nsettles " in entry.links)
 
 
 def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
@@ -170,7 +176,10 @@ def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int
 
 
 def with_beliefs(memory: OpenMemory, hits: Sequence[Hit], as_of: date | None) -> list[Hit]:
-    """The hits, of which those that stated a belief show its confidence now (or as of a day) and its evidence."""
+    """The hits, of which those that stated a belief show its confidence now (or as of a day) and its evidence.
+
+    Each that ended a belief stands before it, and takes the better score.
+    """
     opinions = [hit.ref for hit in hits if hit.kind is Kind.OPINION]
     chains = beliefs_stated_by(memory.index, opinions) if opinions else {}
     if not chains:
@@ -180,13 +189,7 @@ def with_beliefs(memory: OpenMemory, hits: Sequence[Hit], as_of: date | None) ->
     except MemctlError:
         return list(hits)
     made = [_with_belief(memory, hit, chains[hit.ref], lines, as_of) if hit.ref in chains else hit for hit in hits]
-    return _sunk(made, {hit.ref for hit, old in zip(made, hits, strict=True) if hit.superseded_by != old.superseded_by})
-
-
-def _sunk(hits: Sequence[Hit], ended: Set[str]) -> list[Hit]:
-    """The hits, of which each that ended a belief stands before it, and takes the better score."""
-    made = list(hits)
-    for hit in [hit for hit in hits if hit.ref in ended]:
+    for hit in [hit for hit, before in zip(made, hits, strict=True) if hit.superseded_by != before.superseded_by]:
         old = made.index(hit)
         new = next((at for at, other in enumerate(made) if other.ref == hit.superseded_by), old)
         if new > old:
@@ -200,19 +203,115 @@ def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str
     known = [b for b in bullets if b and not b.gone and (as_of is None or b.day <= as_of)]
     numbers = (b.shown for b in reversed(known))
     confidence = chain.confidence if as_of is None else next((n for n in numbers if n is not None), None)
-    ended = next((b.ref for b in known if b.verdict == "superseded"), None)
-    return replace(
-        hit,
-        confidence=hit.confidence if confidence is None else confidence,
-        superseded_by=hit.superseded_by or ended,
-        belief=Citation(OPINIONS, chain.line, chain.end_line),
-        evidence=_newest_evidence(memory, known),
-    )
-
-
-def _newest_evidence(memory: OpenMemory, bullets: Sequence[Bullet]) -> tuple[Citation, ...]:
-    weighed = [b.ref for b in bullets if b.verdict in ("for", "against") and b.ref][-_SHOWN:]
+    weighed = [b.ref for b in known if b.verdict in ("for", "against") and b.ref][-_SHOWN:]
     entries = [entry for entry in by_refs(memory.index, weighed) if entry.block is None]
     seen = reread(memory.workspace, entries, memory.index)
     cited = {e.ref: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in reversed(entries) if e.id in seen}
-    return tuple(cited[ref] for ref in reversed(weighed) if ref in cited)
+    return replace(
+        hit,
+        confidence=hit.confidence if confidence is None else confidence,
+        superseded_by=hit.superseded_by or next((b.ref for b in known if b.verdict == "superseded"), None),
+        belief=Citation(OPINIONS, chain.line, chain.end_line),
+        evidence=tuple(cited[ref] for ref in reversed(weighed) if ref in cited),
+    )
+
+
+# -- passages of documents ----------------------------------------------------------------------------------------------
+
+
+def is_of_document(entry: Row) -> bool:
+    """True for a note on a page that is no log: such a page is one thing to read, and its lines are parts of it."""
+    return entry.role != Role.FACT.value and not _LOG.fullmatch(entry.path)
+
+
+def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
+    """True for politeness, and for the skeleton of a page: a date as a heading, one with nothing below, the words of
+    `init`, the head of a table, other names and tags in the front matter."""
+    if entry.role == Role.HEADING.value:
+        return is_mere_date(hit.content, memory.today) or is_bare_heading(memory.index, entry)
+    if entry.role == Role.ROW.value:
+        return any(map(_RULE.fullmatch, _lines(memory, hit.source.path)[hit.source.end_line :][:1]))
+    if entry.role == Role.REST.value and _NAMING.match(hit.content):
+        return True
+    return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
+
+
+def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Found]) -> Hit:
+    """A hit on a document with the headings above it and the lines around it, of which those that were found are marked."""
+    steps = _BELOW if entry.role == Role.HEADING.value else _AROUND
+    rows = by_ids(memory.index, (entry.id + step for step in steps)).values()
+    read = hits_of(memory, [r for r in rows if r.page == entry.page and r.block is None])
+    near, room = {entry.id}, _LONGEST
+    for i in sorted(read.keys() - near, key=lambda i: abs(i - entry.id)):
+        room -= len(read[i].content)
+        near |= {i} if room >= 0 else set()
+    marked = {i: i == entry.id or is_match(found.get(i)) for i in near}
+    lines = tuple(
+        PassageLine(hit.source.line, hit.source.end_line, hit.content, marked[i])
+        for i, hit in sorted(read.items())
+        if i in near
+    )
+    above = tuple(_headings(_lines(memory, hit.source.path)[: hit.source.line - 1]))
+    path = above if not hit.heading or hit.heading in above else (*above, hit.heading)
+    return replace(hit, passage=lines, heading_path=path)
+
+
+def is_match(found: Found | None) -> bool:
+    """True for what was found by its own words or by its meaning, not by the lines beside it."""
+    return found is not None and bool(found.why.keys() & {"lexical", "vector", "slot", "recent"})
+
+
+def with_sections(memory: OpenMemory, query: Query) -> Query:
+    """The query with the rows below each heading that has the words of its `heading`, those of headings below it too."""
+    found: list[tuple[int, int]] = []
+    pages: dict[str, dict[int, int]] = {}
+    for path, row in headings_with(memory.index, query.heading or ""):
+        if path not in pages:
+            lines = _lines(memory, path)
+            pages[path] = {i: _level(lines, line) for i, line in headings_on(memory.index, path)}
+        last = ((row >> ORDINAL_BITS) + 1) << ORDINAL_BITS
+        end = next((i for i, level in pages[path].items() if i > row and level <= pages[path][row]), last)
+        found.append((row, end - 1))
+    return replace(query, sections=tuple(found))
+
+
+def _level(lines: Sequence[str], line: int) -> int:
+    match = _HEADING.fullmatch(lines[line - 1]) if line <= len(lines) else None
+    return len(match[1]) if match else 1 + ("-" in "".join(lines[line : line + 1]))  # underlined with = or -
+
+
+def _headings(lines: Iterable[str]) -> Iterator[str]:
+    """The headings under which what follows some lines stands, the widest first."""
+    above: dict[int, str] = {}
+    fenced = False
+    for line in lines:
+        fenced ^= bool(opens_fence(line))
+        if not fenced and (match := _HEADING.fullmatch(line)):
+            above = {level: text for level, text in above.items() if level < len(match[1])} | {len(match[1]): match[2]}
+    return iter(above.values())
+
+
+def _lines(memory: OpenMemory, path: str) -> list[str]:
+    try:
+        return page_lines(memory.workspace, path)
+    except MemctlError:
+        return []
+
+
+def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks."""
+    steps: dict[tuple[str, int], int] = {}
+    for hit in hits[:_FIRST]:
+        if points_back(hit.content) or hit.content.rstrip().endswith(("?", "？")):
+            steps[hit.source.path, hit.source.line] = -1 if points_back(hit.content) else 1
+    rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if steps else []
+    places = {row.id + steps[at]: at for row in rows if (at := (row.path, row.line)) in steps}
+    found = [row for row in by_ids(memory.index, places).values() if row.block is None and row.role in _SAID]
+    stands = {(hit.source.path, hit.source.line) for hit in hits}
+    behind = {
+        places[i]: hit
+        for i, hit in hits_of(memory, found).items()
+        if not is_polite(hit.content) and (hit.source.path, hit.source.line) not in stands
+    }
+    beside = ((hit, behind.get((hit.source.path, hit.source.line))) for hit in hits)
+    return [each for pair in beside for each in pair if each]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
@@ -14,18 +15,10 @@ from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
+from ..index.queries import names as queries
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.filters import pages_like, titles_below
-from ..index.queries.names import (
-    all_entities,
-    entity_named,
-    keys_of,
-    mentioned,
-    mentions_of,
-    near_name,
-    resolve,
-    unknown_name,
-)
+from ..index.queries.names import entity_named, keys_of, mentions_of, near_name, resolve
 from ..index.reread import page_lines, reread
 from ..index.row import Row
 from ..language.dates import day_of
@@ -33,7 +26,7 @@ from ..language.names import entity_key
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from ..truth.validity import versions
-from .entry_hits import Slot, hits_of, owner_names, slots_holding, text_of
+from .entry_hits import hits_of, owner_names, slots_holding, text_of
 from .recall import recall_in
 
 _ID = re.compile(r"\^?([A-Za-z0-9][A-Za-z0-9-]{0,63})")
@@ -67,20 +60,17 @@ def show_all(memory: OpenMemory, words: Sequence[str], context: int = 3) -> tupl
     ways = [[" ".join(words)], apart]
     failed: MemctlError | None = None
     for way in reversed(ways) if any(map(_PLACE.search, apart)) else ways:
-        shown = [_shown(memory, reference, context) for reference in way]
-        failures = [each for each in shown if isinstance(each, MemctlError)]
+        shown: list[Passage] = []
+        failures: list[MemctlError] = []
+        for reference in way:
+            try:
+                shown += show(memory, reference, context)
+            except (NothingFound, PageUnreadable) as error:
+                failures.append(error)
         if not failures:
-            return tuple(passage for passages in shown if not isinstance(passages, MemctlError) for passage in passages)
+            return tuple(shown)
         failed = failures[0] if failed is None or len(failures) < len(way) else failed
     raise failed or Usage("nothing to show")
-
-
-def _shown(memory: OpenMemory, reference: str, context: int) -> tuple[Passage, ...] | MemctlError:
-    """The passages of one of several references, or why there are none."""
-    try:
-        return show(memory, reference, context)
-    except (NothingFound, PageUnreadable) as error:
-        return error
 
 
 def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage, ...]:
@@ -94,13 +84,12 @@ def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage,
     where, _, ref = reference.strip().rpartition(" ^")
     citation = Citation.parse(where or reference)
     if citation and not where:
-        return (_CitedPages(memory.workspace).at(citation, context),)
+        return (_passage(memory.workspace, citation, context),)
 
     def job(bound: OpenMemory) -> tuple[Passage, ...]:
         bound.sync_for_read()
-        pages = _CitedPages(bound.workspace)
-        found = _named_passages(bound.index, pages, ref or reference.strip(), context)
-        found = found or ((pages.at(citation, context),) if citation else ())
+        found = _named_passages(bound, ref or reference.strip(), context)
+        found = found or ((_passage(bound.workspace, citation, context),) if citation else ())
         if not found:
             raise _not_found(bound, reference)
         return found
@@ -110,13 +99,16 @@ def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage,
 
 def _not_found(memory: OpenMemory, reference: str) -> NothingFound:
     """What to say of a name without a page, and of one that nothing has."""
-    name = reference.strip().removeprefix("@").removeprefix("[[").removesuffix("]]")
+    name = _bare(reference.strip())
     if mentions_of(memory.index, [entity_key(name)], 1):
-        cure = "`memctl recall` finds the lines that name it"
-        return NothingFound(f"{name!r} has no page yet", cure)
+        return NothingFound(f"{name!r} has no page yet", "`memctl recall` finds the lines that name it")
     near = near_name(memory.workspace, memory.index, reference)
     cure = f"did you mean {near}?" if near else "name a citation (path#L12), an id, an entity or a page"
     return NothingFound(f"nothing is named {reference!r}", cure)
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix("@").removeprefix("[[").removesuffix("]]")
 
 
 def place(memory: OpenMemory, reference: str) -> Citation:
@@ -134,56 +126,53 @@ def place(memory: OpenMemory, reference: str) -> Citation:
     return found[0]
 
 
-class _CitedPages:
-    """The pages of a workspace as they are on disk; in a public view, those that recall searches."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace, self.public = workspace, workspace.hides is not None
-
-    def _lines(self, path: str) -> list[str]:
-        if self.public and not self.workspace.is_page(path):
-            raise NothingFound(f"{path} is not a page of the workspace", "name a page that recall searches")
-        return page_lines(self.workspace, path)
-
-    def at(self, citation: Citation, context: int, ref: str | None = None) -> Passage:
-        """The lines of a citation with those around it."""
-        path = self.workspace.contain(citation.path)
-        lines = self._lines(path)
-        if citation.line < 1 or citation.line > len(lines):
-            what = f"{path} has {len(lines)} lines, and no line {citation.line}"
-            raise NothingFound(what, "find it with `memctl recall`")
-        last = min(citation.end_line, len(lines))
-        if self.public and not any(map(str.strip, lines[citation.line - 1 : last])):
-            raise NothingFound(f"nothing may be shown of {path}#L{citation.line}", "find another with `memctl recall`")
-        first = max(1, citation.line - context)
-        return Passage(Citation(path, citation.line, last), first, tuple(lines[first - 1 : last + context]), ref)
-
-    def whole(self, path: str) -> Passage:
-        """A page from its first line to its last."""
-        contained = self.workspace.contain(path)
-        lines = self._lines(contained)
-        return Passage(Citation(contained, 1, max(1, len(lines))), 1, tuple(lines))
-
-    def is_page(self, path: str) -> bool:
-        """True for the path of a file that can be shown whole."""
-        contained = self.workspace.contain(path)
-        if self.public and not self.workspace.is_page(contained):
-            return False
-        return path.endswith(".md") and (self.workspace.root / contained).is_file()
+def _lines(workspace: Workspace, path: str) -> list[str]:
+    """The lines of a page as it is on disk; in a public view, of one that recall searches."""
+    if workspace.hides is not None and not workspace.is_page(path):
+        raise NothingFound(f"{path} is not a page of the workspace", "name a page that recall searches")
+    return page_lines(workspace, path)
 
 
-def _named_passages(index: Index, pages: _CitedPages, name: str, context: int) -> tuple[Passage, ...]:
+def _passage(workspace: Workspace, citation: Citation, context: int, ref: str | None = None) -> Passage:
+    """The lines of a citation with those around it."""
+    path = workspace.contain(citation.path)
+    lines = _lines(workspace, path)
+    if citation.line < 1 or citation.line > len(lines):
+        what = f"{path} has {len(lines)} lines, and no line {citation.line}"
+        raise NothingFound(what, "find it with `memctl recall`")
+    last = min(citation.end_line, len(lines))
+    if workspace.hides is not None and not any(map(str.strip, lines[citation.line - 1 : last])):
+        raise NothingFound(f"nothing may be shown of {path}#L{citation.line}", "find another with `memctl recall`")
+    first = max(1, citation.line - context)
+    return Passage(Citation(path, citation.line, last), first, tuple(lines[first - 1 : last + context]), ref)
+
+
+def _whole(workspace: Workspace, path: str) -> Passage:
+    contained = workspace.contain(path)
+    lines = _lines(workspace, contained)
+    return Passage(Citation(contained, 1, max(1, len(lines))), 1, tuple(lines))
+
+
+def _is_page(workspace: Workspace, path: str) -> bool:
+    """True for the path of a file that can be shown whole."""
+    contained = workspace.contain(path)
+    is_shown = workspace.hides is None or workspace.is_page(contained)
+    return is_shown and path.endswith(".md") and (workspace.root / contained).is_file()
+
+
+def _named_passages(memory: OpenMemory, name: str, context: int) -> tuple[Passage, ...]:
     """What has this id; else the page of the entity of this name; else the page at this path."""
+    workspace, index = memory.workspace, memory.index
     match = _ID.fullmatch(name)
     entries = by_refs(index, [match[1]]) if match else []
-    seen = reread(pages.workspace, entries, index)
+    seen = reread(workspace, entries, index)
     if seen:
         places = [(e.ref, Citation(e.path, seen[e.id].line, seen[e.id].end_line)) for e in entries if e.id in seen]
-        return tuple(pages.at(at, context, ref) for ref, at in places)
-    entities = resolve(index, name.removeprefix("@").removeprefix("[[").removesuffix("]]"))
-    paths = [entity.path for entity in entities] or [p for p in (name, f"{name}.md") if pages.is_page(p)]
+        return tuple(_passage(workspace, at, context, ref) for ref, at in places)
+    paths = [entity.path for entity in resolve(index, _bare(name))]
+    paths = paths or [path for path in (name, f"{name}.md") if _is_page(workspace, path)]
     paths = paths or (pages_like(index, name) if _GLOB.search(name) else [])
-    return tuple(pages.whole(path) for path in paths)
+    return tuple(_whole(workspace, path) for path in paths)
 
 
 class Document(NamedTuple):
@@ -205,19 +194,18 @@ def documents(memory: OpenMemory, folder: str = "") -> tuple[Document, ...]:
         raise NothingFound(f"no page stands in {folder or 'the workspace'}", "`memctl docs` lists the folders")
     count = Counter(path[len(prefix) :].partition("/")[0] for path in titles if "/" in path[len(prefix) :])
     own = [path for path in titles if "/" not in path[len(prefix) :]]
-    pages = [Document(path, titles[path], _description(memory, path)) for path in own]
-    folders = [_folder(memory, f"{prefix}{name}/", titles, pages) for name, pages in sorted(count.items())]
-    return (*pages, *folders)
-
-
-def _folder(memory: OpenMemory, path: str, titles: Mapping[str, str], pages: int) -> Document:
-    about = next((page for page in titles if page.startswith(path) and page[len(path) :].lower() in _INDEX_PAGES), None)
-    return Document(path, titles[about] if about else "", _description(memory, about) if about else "", pages)
+    found = [Document(path, titles[path], _description(memory, path)) for path in own]
+    for name, pages in sorted(count.items()):
+        path = f"{prefix}{name}/"
+        below = (page for page in titles if page.startswith(path))
+        about = next((page for page in below if page[len(path) :].lower() in _INDEX_PAGES), "")
+        found.append(Document(path, titles.get(about, ""), _description(memory, about), pages))
+    return tuple(found)
 
 
 def _description(memory: OpenMemory, path: str) -> str:
     """What the front matter of a page says that it is for."""
-    lines = _CitedPages(memory.workspace).whole(path).lines
+    lines = _whole(memory.workspace, path).lines if path else ()
     if lines[:1] != ("---",):
         return ""
     from ..markdown.front_matter import front_values
@@ -249,20 +237,12 @@ class EntityView:
     newest: tuple[Hit, ...]
 
 
-def _of_type(lines: Sequence[EntityLine], type: str) -> tuple[EntityLine, ...]:
-    """The entities of a type; NothingFound, with the types that there are, for an unknown one."""
-    found = tuple(line for line in lines if (line.type or "").casefold() == type.strip().casefold())
-    if not found or not type.strip():
-        known = ", ".join(sorted({line.type for line in lines if line.type})) or "none; write `type:` on an entity page"
-        raise NothingFound(f"no entity has the type {type!r}", f"the types are {known}")
-    return found
-
-
 @on_fresh_index
 def list_entities(
     memory: OpenMemory, spelled_out: int | None = None, type: str | None = None
 ) -> tuple[EntityLine, ...]:
-    """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first; or those of a `type`.
+    """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first; or those of a `type`,
+    NothingFound if that is unknown.
 
     With `spelled_out` only so many names without a page are read from their lines; the others are in small letters.
     """
@@ -270,13 +250,20 @@ def list_entities(
     spelled = _spellings(memory, [line.name for line in lines if line.path is None][:spelled_out])
     named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
     found = tuple(sorted(named, key=lambda line: (-line.mentions, line.path is None, line.name)))
-    return found if type is None else _of_type(found, type)
+    if type is None:
+        return found
+    known = {line.type for line in found if line.type}
+    found = tuple(line for line in found if line.type and line.type.casefold() == type.strip().casefold())
+    if not found:
+        listed = ", ".join(sorted(known)) or "none; write `type:` on an entity page"
+        raise NothingFound(f"no entity has the type {type!r}", f"the types are {listed}")
+    return found
 
 
 def _entity_lines(index: Index) -> list[EntityLine]:
-    counts = dict(mentioned(index))
+    counts = dict(queries.mentioned(index))
     lines = []
-    for entity in all_entities(index):
+    for entity in queries.all_entities(index):
         total = sum(counts.pop(key, 0) for key in entity.keys)
         aliases = tuple(name for name in entity.names if name != entity.name)
         lines.append(EntityLine(entity.name, entity.type, aliases, total, entity.path))
@@ -305,7 +292,7 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
     wanted = known.name if known else name
     hits = recall_in(memory, Query(about=(wanted,)), k=k).hits
     if not known and not hits:
-        raise NothingFound(f"no entity is named {name!r}", unknown_name(memory.workspace, memory.index, name))
+        raise NothingFound(f"no entity is named {name!r}", queries.unknown_name(memory.workspace, memory.index, name))
     lines = _entity_lines(memory.index) if known else ()
     line = next((each for each in lines if known and each.path == known.path), None)
     return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(memory, wanted), hits)
@@ -315,11 +302,7 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
 def facts(memory: OpenMemory, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """Every slot that holds something on a day, the owner's first, then by name and key; `about` one name only."""
     rows = filling_slots(memory.index, _keys(memory.index, about))
-    return tuple(hit for _, hit in sorted(slots_holding(memory, rows, as_of), key=_by_owner))
-
-
-def _by_owner(slot: tuple[Slot, Hit]) -> tuple[str, str]:
-    return slot[0]
+    return tuple(hit for _, hit in sorted(slots_holding(memory, rows, as_of), key=itemgetter(0)))
 
 
 @on_fresh_index
@@ -342,7 +325,7 @@ def get_fact(memory: OpenMemory, key: str, about: str | None = None, as_of: date
     found = slots_holding(memory, _slot(memory, key, about, as_of), as_of)
     if not found:
         raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
-    return tuple(hit for _, hit in sorted(found, key=_by_owner))
+    return tuple(hit for _, hit in sorted(found, key=itemgetter(0)))
 
 
 def current_slots(memory: OpenMemory, name: str) -> tuple[tuple[str, Hit], ...]:
@@ -350,7 +333,7 @@ def current_slots(memory: OpenMemory, name: str) -> tuple[tuple[str, Hit], ...]:
     index = memory.index
     names = owner_names(memory) if not name else keys_of(index, name)
     found = slots_holding(memory, filling_slots(index, names))
-    return tuple((key, hit) for (_, key), hit in sorted(found, key=_by_owner))
+    return tuple((key, hit) for (_, key), hit in sorted(found, key=itemgetter(0)))
 
 
 def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:
@@ -358,18 +341,13 @@ def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:
 
 
 def _slot(memory: OpenMemory, key: str, about: str | None, as_of: date | None) -> list[Row]:
-    """Every fact that fills a slot and was told by a day; NothingFound if there is none."""
+    """Every fact that fills a slot and was told by a day; NothingFound, with what to ask for instead, if there is none."""
     names = _keys(memory.index, about)
     rows = in_slots(memory.index, key, names)
-    if not any(as_of is None or (row.day and row.day <= as_of.isoformat()) for row in rows):
-        whose = (f" of {about}" if about else "") + (f" as of {as_of}" if as_of else "")
-        raise NothingFound(f"no fact has key={key}{whose}", _instead(memory.index, key, names))
-    return rows
-
-
-def _instead(index: Index, key: str, names: tuple[str, ...] | None) -> str:
-    """What to ask for where a slot is empty."""
-    if in_slots(index, key, names):
-        return f"it was filled later; `memctl fact history {key}` shows how"
-    keys = slot_keys(index, names) if names else []
-    return f"known keys: {', '.join(keys)}" if keys else "`memctl fact list` shows what is filled"
+    if any(as_of is None or (row.day and row.day <= as_of.isoformat()) for row in rows):
+        return rows
+    keys = slot_keys(memory.index, names) if names else []
+    cure = f"known keys: {', '.join(keys)}" if keys else "`memctl fact list` shows what is filled"
+    cure = f"it was filled later; `memctl fact history {key}` shows how" if rows else cure
+    whose = (f" of {about}" if about else "") + (f" as of {as_of}" if as_of else "")
+    raise NothingFound(f"no fact has key={key}{whose}", cure)

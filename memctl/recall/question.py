@@ -105,26 +105,22 @@ def _json_messages(text: str) -> tuple[str, str | None]:
 
 def _messages(read: Any) -> Iterator[tuple[str, str]]:
     """(role, text) of what looks like chat messages, in order."""
-    inner = (
-        next((read[key] for key in ("messages", "conversation", "turns") if key in read), read)
-        if isinstance(read, dict)
-        else ()
-    )
-    for item in inner if isinstance(inner, list) else (inner,):
+    inner: Any = read if isinstance(read, dict) else ()
+    inner = next((inner[key] for key in ("messages", "conversation", "turns") if key in inner), inner)
+    for item in inner if isinstance(inner, list) else [inner]:
         if isinstance(item, dict):
-            role = str(item.get("role") or item.get("from") or item.get("author") or "")
+            role = item.get("role") or item.get("from") or item.get("author")
             said = item.get("content", item.get("value", item.get("text")))
             parts = said if isinstance(said, list) else [said]
             texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
             if role:
-                yield role, "\n".join(part for part in texts if isinstance(part, str))
+                yield str(role), "\n".join(part for part in texts if isinstance(part, str))
 
 
 def _tagged(text: str) -> str | None:
     """What the last tag that announces a question holds: `<question>…</question>`."""
     low = text.lower() if len(text.lower()) == len(text) else text
-    ends = [(low.rfind(f"</{name}>"), name) for name in _QUESTION_TAGS]
-    end, name = max(ends)
+    end, name = max((low.rfind(f"</{name}>"), name) for name in _QUESTION_TAGS)
     start = low.rfind(f"<{name}>", 0, max(end, 0))
     found = text[start + len(name) + 2 : end] if end >= 0 <= start else ""
     return found if found.strip() else None
@@ -204,32 +200,26 @@ _STRING = re.compile(r"[.?!:;。？！：；…]['\"»”’)\]*_]*\s*$")
 
 def _prose(text: str) -> tuple[list[str], bool]:
     """The lines in which a person writes to us, others empty; and whether any was left out."""
-    lines = _outside_fences(text.split("\n"))
-    kept = [
-        "" if line and (_not_prose().search(line) or is_machine_line(line) or _is_title(line)) else line
-        for line in lines
-    ]
+    lines = text.split("\n")
+    fences = [number for number, line in enumerate(lines) if opens_fence(line)]
+    fenced = set(fences)
+    for first, last in zip(fences[::2], fences[1::2], strict=False):
+        fenced.update(range(first, last + 1))
+    kept = ["" if number in fenced or _is_foreign(line) else line for number, line in enumerate(lines)]
     said = [number for number, line in enumerate(kept) if _speaker().match(line)]
     if len(said) >= _SPEAKERS:
         between = range(said[0], said[-1] + 1)
         spoken = ["" if number in between else line for number, line in enumerate(kept)]
-        if any(asks(s) for part in _parts(spoken) for s in part) or any(map(str.strip, spoken)):
-            kept = spoken
-        else:  # all of it is a talk: the last line that asks, without its speaker
-            kept = [_speaker().sub("", line, count=1) for line in kept]
-    return kept, sum(map(bool, map(str.strip, kept))) < sum(map(bool, map(str.strip, text.split("\n"))))
+        # Where all of it is a talk: the last line that asks, without its speaker.
+        unnamed = [_speaker().sub("", line, count=1) for line in kept]
+        kept = spoken if any(map(str.strip, spoken)) else unnamed
+    return kept, sum(map(bool, map(str.strip, kept))) < sum(map(bool, map(str.strip, lines)))
 
 
-def _outside_fences(lines: Sequence[str]) -> list[str]:
-    fences = [number for number, line in enumerate(lines) if opens_fence(line)]
-    inside: set[int] = set()
-    for first, last in zip(fences[::2], fences[1::2], strict=False):
-        inside |= set(range(first, last + 1))
-    return ["" if number in inside or opens_fence(line) else line for number, line in enumerate(lines)]
-
-
-def _is_title(line: str) -> bool:
-    return line.startswith("#") and line.lstrip("#")[:1] == " " and not _is_marked(line)
+def _is_foreign(line: str) -> bool:
+    """True for a line of code, of a quotation, of a machine, or with a title that asks nothing."""
+    is_title = line.startswith("#") and line.lstrip("#")[:1] == " " and not _is_marked(line)
+    return bool(line) and (is_title or bool(_not_prose().search(line)) or is_machine_line(line))
 
 
 def _parts(lines: Sequence[str]) -> Iterator[_Part]:
@@ -257,32 +247,28 @@ def _joined(sentences: Sequence[str]) -> str:
 
 
 @cache
-def _beginning(section: str, language: str) -> re.Pattern[str] | None:
+def _beginning(section: str) -> re.Pattern[str]:
     """A sentence that begins with a phrase of a section; where words have spaces between, with whole words."""
-    phrases = sorted(_phrases(section, language), key=len, reverse=True)
-    if not phrases:
-        return None
-    either = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases)
-    spaced = _has_spaces(phrases)
-    led = rf"(?:(?:{'|'.join(_all('leading'))})[\s,]+)*" if spaced else ""
-    return re.compile(
-        rf"[\s\"'«“「（(*_•-]*{led}(?:{either})" + (r"(?:(?<=:)|(?![^\W\d_]))" if spaced else ""), re.IGNORECASE
-    )
+    found = []
+    for language in languages():
+        if phrases := sorted(_phrases(section, language), key=len, reverse=True):
+            either = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases)
+            led = rf"(?:(?:{'|'.join(_all('leading'))})[\s,]+)*"
+            found.append(rf"{led}(?:{either})(?:(?<=:)|(?![^\W\d_]))" if _has_spaces(phrases) else either)
+    return re.compile(rf"[\s\"'«“「（(*_•-]*(?:{'|'.join(found)})", re.IGNORECASE)
 
 
 def _begins(sentence: str, section: str) -> bool:
-    patterns = (_beginning(section, language) for language in languages())
-    return any(pattern.match(sentence) for pattern in patterns if pattern)
+    return bool(_beginning(section).match(sentence))
 
 
 @cache
 def _anywhere(section: str) -> re.Pattern[str]:
     """One of the patterns of a section; where words have spaces between, as whole words."""
     found = []
-    for language in languages():
-        if patterns := _phrases(section, language):
-            either = "|".join(patterns)
-            found.append(rf"\b(?:{either})\b" if _has_spaces(patterns) else either)
+    for patterns in filter(None, (_phrases(section, language) for language in languages())):
+        either = "|".join(patterns)
+        found.append(rf"\b(?:{either})\b" if _has_spaces(patterns) else either)
     return re.compile("|".join(found), re.IGNORECASE)
 
 
@@ -366,16 +352,12 @@ _FEW_HAN = 6
 
 
 def _with_things(question: str, text: str) -> str:
-    """`question`, which was found in `text`, with the identifiers of the text if it says little but "this"."""
+    """`question`, which was found in `text`, with the identifiers of the text and its words in capitals, but for times, if
+    it says little but "this"."""
     few = _FEW_HAN if has_han(question) else _FEW
     if len(text) > _PASTE or len(query_terms(question)) > few or not _anywhere("pointing").search(question):
         return question
-    return " ".join([question, *(thing for thing in _things(text) if thing not in question)])
-
-
-def _things(text: str) -> list[str]:
-    """Identifiers and words in capitals, in order; no times."""
     words = re.findall(r"[\w$#./:-]*\w", text)
     named = (word for word in words if len(word) <= 40 and not re.match(r"\d+[-:T.]", word))
-    found = (word for word in named if is_identifier(word) or re.fullmatch(r"[A-Z]{5,}", word))
-    return list(dict.fromkeys(found))[:_MOST_THINGS]
+    found = dict.fromkeys(word for word in named if is_identifier(word) or re.fullmatch(r"[A-Z]{5,}", word))
+    return " ".join([question, *(thing for thing in [*found][:_MOST_THINGS] if thing not in question)])

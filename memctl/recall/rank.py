@@ -59,29 +59,17 @@ class UsualCosines(NamedTuple):
     scripts: Mapping[int, tuple[float, int]] = MappingProxyType({})
 
 
-class Fused(NamedTuple):
-    """A relevance from 0 to 1 and its parts: what the words gave, and how near the line is in deviations (None: no vector)."""
-
-    relevance: float
-    words: float
-    near: float | None
-
-
 def standard(cosines: Mapping[int, float], usual: UsualCosines, scripts: Mapping[int, int]) -> dict[int, float]:
     """Row -> how many deviations its cosine lies above what is usual for its script (`scripts`: row -> script)."""
-    overall = _drawn(usual.mean, usual.n)
-    means = {script: _drawn(*found) for script, found in usual.scripts.items()}
+    # A mean of few is drawn towards zero.
+    means = {script: mean * n / (n + _PRIOR) for script, (mean, n) in usual.scripts.items()}
+    overall = usual.mean * usual.n / (usual.n + _PRIOR)
     between = 0.0
     if looked := sum(n for _, n in usual.scripts.values()):
         between = sum(n * (mean - usual.mean) ** 2 for mean, n in usual.scripts.values()) / looked
     within = max(usual.sd**2 - between, 0.0)
     sd = math.sqrt((usual.n * within + _PRIOR * _PRIOR_SD**2) / (usual.n + _PRIOR))
     return {row: min((cosine - means.get(scripts.get(row, 0), overall)) / sd, _MOST) for row, cosine in cosines.items()}
-
-
-def _drawn(mean: float, n: int) -> float:
-    """A mean of few is drawn towards zero."""
-    return mean * n / (n + _PRIOR)
 
 
 def smoothed(near: Mapping[int, float]) -> dict[int, float]:
@@ -91,8 +79,7 @@ def smoothed(near: Mapping[int, float]) -> dict[int, float]:
     for row, value in near.items():
         total, weight = value, 1.0
         for step, share in steps:
-            other = near.get(row + step)
-            if other is not None:
+            if (other := near.get(row + step)) is not None:
                 total += share * other
                 weight += share
         found[row] = total / weight
@@ -105,14 +92,15 @@ def fuse(
     foreign: Collection[int] = (),
     weight: float = 1.0,
     exact: Mapping[int, int] = MappingProxyType({}),
-) -> dict[int, Fused]:
-    """Every row of `words` (0 to 1) and of `near` (deviations) with its relevance; `foreign` rows stand in another script.
+) -> dict[int, float]:
+    """The relevance from 0 to 1 of every row of `words` (0 to 1) and of `near` (deviations); `foreign` rows stand in another
+    script.
 
     `exact` is row -> how many of the things that must be met to the letter it holds: more of them stand above fewer.
     Never falls where either part grows. Without any nearness, or with a `weight` of 0, relevance is what the words say.
     """
     if not near or weight <= 0:
-        return {row: Fused(value, value, near.get(row)) for row, value in words.items()}
+        return dict(words)
     worth = WEIGHT * weight
     slope = _slope(words, near)
     plain: dict[int, float] = {}
@@ -130,7 +118,7 @@ def fuse(
     relevance = {row: (value + _PAGE * best[row >> ORDINAL_BITS]) / whole for row, value in plain.items()}
     _hold(relevance, words)
     _lift(relevance, exact)
-    return {row: Fused(relevance[row], words.get(row, 0.0), near.get(row)) for row in sorted(relevance)}
+    return relevance
 
 
 def _hold(relevance: dict[int, float], words: Mapping[int, float]) -> None:
@@ -160,6 +148,11 @@ def _slope(words: Mapping[int, float], near: Mapping[int, float]) -> float:
 
 
 _ENDED = 0.75  # what was replaced, or whose time has passed, beside the other candidates
+_FORMS = {
+    "fact": 1.1,
+    "heading": 0.6,
+    "rest": 0.6,
+}  # a fact was found worth writing down; a heading says little by itself
 
 
 class Candidate(NamedTuple):
@@ -176,6 +169,11 @@ class Candidate(NamedTuple):
     place: tuple[str, int]
     relevance: float
     named: bool = False
+
+    @property
+    def age(self) -> int:
+        """Less for what is newer."""
+        return -self.day.toordinal() if self.day else 0
 
 
 class Factors(NamedTuple):
@@ -209,32 +207,23 @@ def factors(candidate: Candidate, times: Sequence[Period], days_told: int, asks_
 
     `days_told` is on how many days the same was written, `times` what the question says about when.
     """
+    day, valid = candidate.day, candidate.valid
+    spans = [Period(day, day)] if day else []
+    spans += [valid] if valid.last or valid.first != day else []
+    in_time = any(span.meets(time) for span in spans for time in times)
     proof = min(1.0, 0.5 + math.log(max(1, days_told)) / 10)
     return Factors(
-        recency=_around_one(0.2, recency(candidate.kind, candidate.day, today)),
-        time=_around_one(0.8, _in_time(candidate, times)) if times else 1.0,
+        recency=_around_one(0.2, recency(candidate.kind, day, today)),
+        time=_around_one(0.8, float(in_time)) if times else 1.0,
         proof=_around_one(0.1, proof),
         importance=_around_one(0.2, 0.5 if candidate.importance is None else candidate.importance),
-        entity=_around_one(0.2, 1.0 if candidate.named else 0.0) if asks_name else 1.0,
-        form=_form(candidate),
+        entity=_around_one(0.2, float(candidate.named)) if asks_name else 1.0,
+        form=_FORMS.get(candidate.role, 1.0),
     )
 
 
 def _around_one(width: float, value: float) -> float:
     return 1 + width * (value - 0.5)
-
-
-def _in_time(candidate: Candidate, times: Sequence[Period]) -> float:
-    """1 for a line of one of those times, or about them; 0 otherwise."""
-    about = candidate.valid if candidate.valid.last or candidate.valid.first != candidate.day else None
-    spans = [Period(candidate.day, candidate.day)] if candidate.day else []
-    spans += [about] if about else []
-    return float(any(span.meets(time) for span in spans for time in times))
-
-
-def _form(candidate: Candidate) -> float:
-    """A fact was found worth writing down; a heading or front matter says little by itself."""
-    return 1.1 if candidate.role == "fact" else 0.6 if candidate.role in ("heading", "rest") else 1.0
 
 
 class Ranked(NamedTuple):
@@ -248,8 +237,7 @@ class Ranked(NamedTuple):
     @property
     def key(self) -> tuple[bool, float, int, tuple[str, int]]:
         """Sorts best first: originals before copies, higher score, then newer, then by place."""
-        day = self.candidate.day
-        return self.candidate.copy, -round(self.score, 9), -(day.toordinal() if day else 0), self.candidate.place
+        return self.candidate.copy, -round(self.score, 9), self.candidate.age, self.candidate.place
 
 
 def order(
@@ -270,18 +258,14 @@ def order(
     for candidate in candidates:
         groups.setdefault(candidate.content_key, []).append(candidate)
     ended = set(over) | set(replaced)
-    ranked = [_rank(group, times, asks_name, today, ended) for group in groups.values()]
-    return _sink({r.candidate.id: r for r in ranked}, {**perhaps, **replaced})
-
-
-def _rank(group: list[Candidate], times: Sequence[Period], asks_name: bool, today: date, ended: set[int]) -> Ranked:
-    if len(group) > 1:
-        group = sorted(group, key=lambda c: (c.copy, c.id in ended, -(c.day.toordinal() if c.day else 0), c.place))
-    first, *rest = group
-    adjusted = factors(first, times, len({c.day for c in group if not c.copy}), asks_name, today)
-    adjusted = adjusted._replace(standing=_ENDED) if first.id in ended else adjusted
-    relevance = max([c.relevance for c in group])
-    return Ranked(first, relevance * adjusted.product, adjusted, tuple(rest))
+    ranked: dict[int, Ranked] = {}
+    for group in groups.values():
+        first, *rest = sorted(group, key=lambda c: (c.copy, c.id in ended, c.age, c.place))
+        adjusted = factors(first, times, len({c.day for c in group if not c.copy}), asks_name, today)
+        adjusted = adjusted._replace(standing=_ENDED) if first.id in ended else adjusted
+        relevance = max(c.relevance for c in group)
+        ranked[first.id] = Ranked(first, relevance * adjusted.product, adjusted, tuple(rest))
+    return _sink(ranked, {**perhaps, **replaced})
 
 
 def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked]:

@@ -15,7 +15,7 @@ Why a line is not among the hits, in the order in which it can fall out:
     recall/entry_hits.py       its line is no longer on disk
     recall/recall.py           the search took too long (`_SECONDS`); about another of that name (`_is_about`); other lines of
                                its document took the places (`per_page`)
-    recall/passages.py         a bare heading, a greeting, the head of a table and the like (`says_nothing`)
+    recall/entry_hits.py       a bare heading, a greeting, the head of a table and the like (`says_nothing`)
     recall/answer.py           over the budget (`fit_hits`)
 
 To see which: `memctl eval --add QUESTION CITATION` labels the line, and `memctl eval --misses 1` says what kept it away
@@ -50,10 +50,9 @@ from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
-from . import asked as question
+from . import asked as question, entry_hits as passages
 from .answer import answerable, explain_empty, fit_hits, fit_related
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
-from .passages import as_passage, is_match, is_of_document, says_nothing, with_sections
 from .query import with_aliases, with_phrases, with_tags
 from .rank import Candidate, Found, Ranked, order
 from .search_vectors import VectorSearch, start_vector_search
@@ -156,7 +155,7 @@ class _Request(NamedTuple):
 
 def _read_filters(memory: OpenMemory, query: Query, k: int, history: bool) -> _Request:
     query = with_phrases(memory.index, with_tags(memory.index, with_aliases(memory.workspace, query)))
-    query = query if query.heading is None else with_sections(memory, query)
+    query = query if query.heading is None else passages.with_sections(memory, query)
     about, warnings = resolve_about(memory.index, query)
     warnings += query.warnings
     if query.pasted and query.words:
@@ -291,7 +290,10 @@ def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
 
 def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     found, verdict, query, day = judged.found, judged.verdict, request.query, request.day
-    replaced = _replaced(request, judged)
+    replaced = {i: new for i in judged.entries if (new := verdict.current(i)) != i}
+    # A filter holds for what replaced a line too: `until=` asks for what was told by then.
+    joining = passing(request.memory.index, set(replaced.values()), request.condition)
+    replaced = {old: new for old, new in replaced.items() if new in joining}
     asked = {old: pair.newer.id for old, pair in judged.asked.items() if old not in replaced}
     relevance = {i: found[i].relevance for i in judged.entries}
     pairs = [*replaced.items(), *asked.items()]
@@ -391,14 +393,6 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     return judged._replace(verdict=verdict, asked=asked, newer=newer)
 
 
-def _replaced(request: _Request, judged: _Judged) -> dict[int, int]:
-    """What was found -> what replaced it in the end. A filter holds for that too: `until=` asks for what was told by then."""
-    verdict = judged.verdict
-    replaced = {i: new for i in judged.entries if (new := verdict.current(i)) != i}
-    joining = passing(request.memory.index, set(replaced.values()), request.condition)
-    return {old: new for old, new in replaced.items() if new in joining}
-
-
 def _nearest_first(candidate: Candidate, asked: Period, middle: Period) -> tuple[bool, bool, int, int]:
     """What was written in the time asked for, then what is only about it; the nearest to its middle of each first, then the newest."""
     day = candidate.day
@@ -432,10 +426,10 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
         for place in piece:
             entry = verdict.entries[place.candidate.id]
             hit = _make_hit(request, judged, place, read)
-            if hit is None or says_nothing(memory, entry, hit):
+            if hit is None or passages.says_nothing(memory, entry, hit):
                 framing += [hit] if hit else []
                 continue
-            if query.per_page and is_of_document(entry):
+            if query.per_page and passages.is_of_document(entry):
                 held[entry.path] += 1
                 if held[entry.path] > query.per_page:
                     continue
@@ -446,7 +440,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     is_question = len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
     hits = hits or ([] if is_question else framing)
     hits = (_reasons_first(hits) if wants_reasons else hits)[: request.k]
-    hits = [as_passage(memory, parts[h.source], h, judged.found) if h.source in parts else h for h in hits]
+    hits = [passages.as_passage(memory, parts[h.source], h, judged.found) if h.source in parts else h for h in hits]
     return with_beliefs(memory, hits, query.as_of)
 
 
@@ -459,12 +453,12 @@ def _counted(
     left = [
         judged.verdict.entries[place.candidate.id]
         for place in ranked
-        if is_match(judged.found.get(place.candidate.id)) and place.score >= least and not place.candidate.copy
+        if passages.is_match(judged.found.get(place.candidate.id)) and place.score >= least and not place.candidate.copy
     ]
     left = [e for e in left if e.ref not in shown and e.role in _TELLING]
-    passages = {hit.source.path for hit in hits if hit.passage}
-    besides = Counter(entry.path for entry in left if entry.path in passages)
-    more = (entry.day or entry.path for entry in left if entry.path not in passages)
+    documents = {hit.source.path for hit in hits if hit.passage}
+    besides = Counter(entry.path for entry in left if entry.path in documents)
+    more = (entry.day or entry.path for entry in left if entry.path not in documents)
     return [replace(hit, more=besides[hit.source.path]) if hit.passage else hit for hit in hits], tuple(more)
 
 

@@ -265,7 +265,12 @@ class _CheckedLines:
 
     def refute(self, found: Sequence[Reached]) -> bool:
         """Take out of the web what does not hold on these ways; True if there was anything."""
-        self._read({step for each in found for step in each.path[::2] if isinstance(step, int)})
+        steps = {step for each in found for step in each.path[::2] if isinstance(step, int)}
+        if fresh := by_ids(self._memory.index, steps - self._entries.keys()):
+            self._entries |= fresh
+            self._seen |= reread(self._memory.workspace, fresh.values(), self._memory.index)
+            self._texts |= {i: text_of(entry, self._seen[i]) for i, entry in fresh.items() if i in self._seen}
+            self._verdict = judge(self._memory.index, self._entries.values(), self._day, self._as_of, whole=False)
         was = {line: set(names) for line, names in self._web.on.items()}
         for each in found:
             for at in range(1, len(each.path), 2):
@@ -279,15 +284,6 @@ class _CheckedLines:
                 if standing and standing.retracted and len(self._web.on[line]) > 1:
                     self._web.on[line] = {str(each.path[at - 1])}  # may be shown, but nothing follows from it
         return self._web.on != was
-
-    def _read(self, ids: Collection[int]) -> None:
-        fresh = by_ids(self._memory.index, ids - self._entries.keys())
-        if not fresh:
-            return
-        self._entries |= fresh
-        self._seen |= reread(self._memory.workspace, fresh.values(), self._memory.index)
-        self._texts |= {i: text_of(entry, self._seen[i]) for i, entry in fresh.items() if i in self._seen}
-        self._verdict = judge(self._memory.index, self._entries.values(), self._day, self._as_of, whole=False)
 
     def _names(self, line: int, key: str) -> bool:
         """True if the line on disk names this entity: by a mark, in its text, or by standing on its page."""
@@ -306,7 +302,12 @@ class _CheckedLines:
         """The lines as hits, best first: the nearer and the farther in turn, what was replaced below what replaced it."""
         verdict, top = self._verdict, max((each.score for each in found), default=0.0) or 1.0
         ways = {each.line: each for each in found if each.line in self._seen}
-        walked = {line: Found(each.score / top * self._worth(each), {}, {}) for line, each in ways.items()}
+        walked: dict[int, Found] = {}
+        for line, way in ways.items():
+            # A line on the way, but the last, whose time is past, makes it worth less; the last is judged as any hit is.
+            past = (verdict.validity.get(int(step)) for step in way.path[:-1:2])
+            worth = _ENDED ** sum(1 for standing in past if standing and standing.is_over(self._day))
+            walked[line] = Found(way.score / top * worth, {}, {})
         stated = stating_lines(self._memory.index, walked, {i: self._entries[i] for i in walked})
         relevance = {i: stated[i].relevance for i in walked if i in stated and i not in direct}
         over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(self._day)]
@@ -328,11 +329,6 @@ class _CheckedLines:
             hits.append(replace(hit, score=place.score, why={"related": rank}, parts=parts, also=also, via=via))
         return with_beliefs(self._memory, hits, self._as_of)
 
-    def _worth(self, way: Reached) -> float:
-        """Less for every line on the way, but the last, whose time is past; the last is judged as any hit is."""
-        over = (self._verdict.validity.get(int(line)) for line in way.path[:-1:2])
-        return float(_ENDED ** sum(1 for standing in over if standing and standing.is_over(self._day)))
-
     def _step(self, path: Sequence[int | str], at: int) -> str:
         """A step as a reader sees it: the id of a line, a name as its page or the nearest line writes it."""
         step = path[at]
@@ -341,10 +337,9 @@ class _CheckedLines:
         who = self._web.who[step]
         beside = [self._texts[line] for line in (path[at + 1], path[at - 1]) if isinstance(line, int)]
         marked = (name for text in beside for name in text.names if entity_key(name) in who.keys)
-        return who.name if who.page is not None else next(marked, _spelled(who, beside))
-
-
-def _spelled(who: Entity, texts: Sequence[EntryText]) -> str:
-    """A name without a page as one of the texts writes it, or with a capital."""
-    places = ((text.content, text.content.lower().find(who.key)) for text in texts)
-    return next((text[at : at + len(who.key)] for text, at in places if at >= 0), queries.spellings(who)[0].name)
+        if who.page is not None:
+            return who.name
+        # As one of the lines writes it, or with a capital.
+        places = ((text.content, text.content.lower().find(who.key)) for text in beside)
+        plain = (text[at : at + len(who.key)] for text, at in places if at >= 0)
+        return next(marked, None) or next(plain, queries.spellings(who)[0].name)

@@ -17,7 +17,7 @@ from ..hits import Vectored
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, digests_of, embeddable, filtered, passing
-from .rank import Fused, UsualCosines, fuse, smoothed, standard
+from .rank import UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
     from ..vectors.file import Vectors
@@ -44,13 +44,6 @@ class Nearness(NamedTuple):
     rank: int
     cosine: float
     deviations: float
-
-
-class Fusion(NamedTuple):
-    """Words and vectors together: relevance by entry, and how near entries are. Empty where the vectors failed."""
-
-    fused: Mapping[int, Fused]
-    near: Mapping[int, Nearness]
 
 
 class VectorSource(NamedTuple):
@@ -124,8 +117,9 @@ class VectorSearch:
     def fuse(
         self, index: Index, words: Mapping[int, float], nearest: Collection[int], own: Mapping[int, str],
         exact: Mapping[int, int],
-    ) -> Fusion:  # fmt: skip
-        """Words and vectors together: for the entries that words found (with their relevance) and the `nearest`.
+    ) -> tuple[dict[int, float], dict[int, Nearness]]:  # fmt: skip
+        """Words and vectors together: the relevance of the entries that words found (given with theirs) and of the
+        `nearest`, and how near these are. Empty where the vectors failed.
 
         `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py.
         """
@@ -133,7 +127,7 @@ class VectorSearch:
 
         asked, usual = self._question_code(), self._usual
         if asked is None or usual is None:
-            return Fusion({}, {})
+            return {}, {}
         rows = words.keys() | set(nearest)
         around = rows | {row + step for row in rows for step in _REACH}
         cosines = self._vectors.cosines(asked, around, digests_of(index, around))
@@ -150,7 +144,7 @@ class VectorSearch:
         shown = {row: Nearness(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
         only = next(iter(levels), asked.script)
         foreign = {row for row in rows if scripts.get(row, only) != asked.script}
-        return Fusion(fuse(words, near, foreign, self._weight, exact), shown)
+        return fuse(words, near, foreign, self._weight, exact), shown
 
 
 def start_vector_search(

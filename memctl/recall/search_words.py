@@ -24,7 +24,7 @@ from ..language.analyzer import LATIN, is_cyrillic, is_identifier, prefixes, que
 from ..language.names import find_names, heads
 from ..language.synonyms import Expansion, expansions
 from .rank import Found
-from .search_vectors import NEAREST, Fusion, VectorSearch
+from .search_vectors import NEAREST, Nearness, VectorSearch
 
 _BESIDE_WORDS = 2.0  # what a page weighs beside what words say of the line, and
 _BESIDE_BOTH = 1.0  # beside what words and vectors say of it: these have looked at more of the page already
@@ -78,7 +78,10 @@ def search_words(
     if query.expiry:  # what is over lends its words to no line beside it
         kept = passing(index, lines, condition_of(Query(expiry=query.expiry), ()))
         lines = {i: line for i, line in lines.items() if i in kept}
-    scores = _score(asked, lines)
+    own = {i: text for i, (text, _) in lines.items()}
+    analysed = {heading: _analysed(heading) for heading in {heading for _, heading in lines.values()}}
+    headings = {i: analysed[heading] for i, (_, heading) in lines.items() if heading}
+    scores = lexical.score(asked.weights, own, headings, asked.forms, asked.others, only_telling=True)
     beside = {i for i, one in scores.items() if not (one.own or one.heading)}
     facts = beside - passing(index, beside, condition_of(Query(kinds=(Kind.NOTE,)), ()))
     scores = {i: one for i, one in scores.items() if i not in facts}  # a fact answers by its own words
@@ -88,30 +91,22 @@ def search_words(
     said = _with_pages(plain, whole, _BESIDE_WORDS)
     ranked = sorted(said, key=lambda i: -round(said[i], 9))
     best = _with_times(index, query, ranked, limit)
-    fusion = None
+    known: dict[int, float] = {}
+    both: dict[int, float] = {}
+    near: dict[int, Nearness] = {}
     if vectors and nearest:
         known = {i: plain[i] for i in {*best, *nearest} if i in plain}
         exact = _exact_held(query, wanted, asked, {i: scores[i] for i in known})
-        fusion = vectors.fuse(index, known, nearest, {i: text for i, (text, _) in lines.items()}, exact)
-        if not any(exact.values()):
-            relevance = {i: both.relevance for i, both in fusion.fused.items()}
-            relevance = _with_pages(relevance, whole, _BESIDE_BOTH)
-            fused = {i: both._replace(relevance=relevance[i]) for i, both in fusion.fused.items()}
-            fusion = fusion._replace(fused=fused)
-        by_both = sorted(fusion.fused, key=lambda i: (-round(fusion.fused[i].relevance, 9), i))
-        best = _with_times(index, query, by_both, limit)
-    ranks = {i: rank for rank, i in enumerate(ranked if fusion else best, 1)}
+        both, near = vectors.fuse(index, known, nearest, own, exact)
+        both = both if any(exact.values()) else _with_pages(both, whole, _BESIDE_BOTH)
+        best = _with_times(index, query, sorted(both, key=lambda i: (-round(both[i], 9), i)), limit)
+    ranks = {i: rank for rank, i in enumerate(ranked if nearest else best, 1)}
     found = {i: _found(scores[i], ranks[i], said[i]) if i in ranks else Found(0.0, {}, {}) for i in best}
     for i in queries.mentioning(index, best, [key for entity in named for key in entity.keys]) if named else ():
         found[i].why["entity"] = 1
-    return {i: _with_vectors(how, i, fusion) for i, how in found.items()} if fusion else found
-
-
-def _score(asked: QueryTerms, lines: Mapping[int, tuple[str, str]]) -> dict[int, Lexical]:
-    own = {i: text for i, (text, _) in lines.items()}
-    analysed = {heading: _analysed(heading) for heading in {heading for _, heading in lines.values()}}
-    headings = {i: analysed[heading] for i, (_, heading) in lines.items() if heading}
-    return lexical.score(asked.weights, own, headings, asked.forms, asked.others, only_telling=True)
+    if not nearest:
+        return found
+    return {i: _with_vectors(how, both[i], known.get(i, 0.0), near.get(i)) for i, how in found.items()}
 
 
 @lru_cache(maxsize=4096)
@@ -152,15 +147,14 @@ def _found(one: Lexical, rank: int, relevance: float) -> Found:
     return Found(relevance, {channel: rank}, shown)
 
 
-def _with_vectors(found: Found, number: int, fusion: Fusion) -> Found:
+def _with_vectors(found: Found, relevance: float, words: float, near: Nearness | None) -> Found:
     """What words found, with what vectors add to it and how."""
-    fused, near = fusion.fused[number], fusion.near.get(number)
-    parts = {**found.parts, "words": round(fused.words, 4)}
+    parts = {**found.parts, "words": round(words, 4)}
     if near is None:
-        return Found(fused.relevance, found.why, parts)
-    why = {"vector": near.rank} if near.rank <= NEAREST or not fused.words else {}
+        return Found(relevance, found.why, parts)
+    why = {"vector": near.rank} if near.rank <= NEAREST or not words else {}
     parts |= {"cosine": round(near.cosine, 4), "near_by": round(near.deviations, 2)}
-    return Found(fused.relevance, found.why | why, parts)
+    return Found(relevance, found.why | why, parts)
 
 
 def _fetch(index: Index, query: Query, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:
@@ -206,7 +200,10 @@ def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Enti
     spelled += _in_latin(index, [term for term in wanted if term in known])
     forms = _forms(wanted, named, known)
     held = {*known, *forms.values()}.union(*(stood for _, stood in spelled))
-    guessed = _guess(index, [term for term in wanted if term not in held])
+    guessed: dict[str, str] = {}  # token -> unknown term that it may be
+    for number, term in enumerate([term for term in wanted if term not in held][:_MOST_GUESSES]):
+        for token in _complete(index, term, number < _MOST_HEARD):
+            guessed.setdefault(token, term)
     forms |= {token: term for token, term in guessed.items() if token not in forms}
     extra = frequencies(index, forms)
     counts = {term: known.get(term, 0) for term in wanted}
@@ -258,15 +255,6 @@ def _partly(
         found.append((tokens, {term: lexical.share_for(worth) for term in asked}))
         aside[rarest] = known[rarest]
     return tuple(found), aside
-
-
-def _guess(index: Index, unknown: Sequence[str]) -> dict[str, str]:
-    """Token -> unknown term that it may be."""
-    found: dict[str, str] = {}
-    for number, term in enumerate(unknown[:_MOST_GUESSES]):
-        for token in _complete(index, term, number < _MOST_HEARD):
-            found.setdefault(token, term)
-    return found
 
 
 def _complete(index: Index, term: str, heard: bool) -> list[str]:

@@ -63,11 +63,23 @@ def _gather(
     ones too that repeat another.
     """
     known = {entry.id: entry for entry in entries}
-    slots = _Slots(index, today)
+    names: dict[str, tuple[str, ...]] = {}
+    whole: dict[tuple[str, str], bool] = {}  # the slots that were asked for, and whether for all of their versions
     fresh = list(entries)
     while fresh:
-        ids = {i for e in fresh if e.slot is not None and e.block is None for i in slots.versions(e, e.slot)}
-        ids |= slots.private() if apart else set()
+        ids: set[int] = set()
+        for entry in (entry for entry in fresh if entry.slot is not None and entry.block is None):
+            slot, subject = entry.slot or "", _subject(entry)
+            if subject not in names:
+                names[subject] = keys_of(index, subject) if subject else ("",)
+            its, place = names[subject], (slot, names[subject][0])
+            if place not in whole:
+                whole[place] = today is None or has_marked(index, slot, its)
+                ids |= set(slot_ids(index, slot, its)) if whole[place] else set()
+            if not whole[place]:
+                ids |= slot_around(index, slot, its, entry, today or "")
+        for slot, name in whole if apart else ():
+            ids |= set(private_versions(index, slot, keys_of(index, name) if name else ("",)))
         found = list(by_ids(index, ids - known.keys()).values())
         linked = _linked_to(index, [*fresh, *found])
         if linked and today is not None:
@@ -76,39 +88,7 @@ def _gather(
         known.update((e.id, e) for e in fresh)
         if today is not None:
             break
-    return known, {key: keys[0] for keys in slots.names.values() for key in keys}
-
-
-class _Slots:
-    """Asks for the versions of slots, for each whole slot once."""
-
-    def __init__(self, index: Index, today: str | None) -> None:
-        self._index, self._today = index, today
-        self.names: dict[str, tuple[str, ...]] = {}
-        self._whole: dict[tuple[str, str], bool] = {}
-
-    def versions(self, entry: Row, slot: str) -> Iterable[int]:
-        """Ids of the versions that bear on an entry: the deciding ones with a day, else all, unless they were given."""
-        subject = _subject(entry)
-        if subject not in self.names:
-            self.names[subject] = keys_of(self._index, subject) if subject else ("",)
-        names = self.names[subject]
-        known = self._whole.get((slot, names[0]))
-        if known:
-            return ()
-        if known is None:
-            known = self._whole[slot, names[0]] = self._today is None or has_marked(self._index, slot, names)
-        if known:
-            return slot_ids(self._index, slot, names)
-        return slot_around(self._index, slot, names, entry, self._today or "")
-
-    def private(self) -> set[int]:
-        """Ids of the private versions of the slots that were asked for."""
-        return {
-            i
-            for key, name in self._whole
-            for i in private_versions(self._index, key, keys_of(self._index, name) if name else ("",))
-        }
+    return known, {key: keys[0] for keys in names.values() for key in keys}
 
 
 def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:

@@ -223,12 +223,14 @@ class _Finder:
         held = {**held, **queries.read_lines(self._index, ids)}
         first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
         likely: dict[int, list[Row]] = {}
+        markers = reading.marker_terms()
         for row in (found[i] for i in dict.fromkeys((*beside, *ids)) if i in held and i in found):
             own = held[row.id][0].split()
             if not (_speaks(row) and first <= (row.day or "") <= until) or chosen.keys().isdisjoint(own):
                 continue
             older = [entry for entry in entries if self._is_beside(entry, row)]
-            if older and (row.id in beside or row.kind != Kind.NOTE.value or _tells(own)):
+            is_told = row.id in beside or row.kind != Kind.NOTE.value
+            if older and (is_told or not markers.isdisjoint(own) or any(map(reading.is_numeral, own))):
                 heads = {term[:STEM] for term in own}
                 older = [entry for entry in older if self._leads(entry, leading[entry.id], heads)]
                 likely[row.id] = [entry for entry in older if self._is_other(entry, row)]
@@ -288,11 +290,6 @@ def _leading_terms(own: str) -> set[str]:
     """The same from the search terms of a line alone: what it is about, and what leads to other values of that."""
     found = {term for term in own.split() if "=" not in term and not term.isdigit()} - stop_terms()
     return found.union(*map(reading.led_to, found))
-
-
-def _tells(own: Collection[str]) -> bool:
-    """True for the search terms of a line that may tell of a change: with a word by which one is told, or a number."""
-    return not reading.marker_terms().isdisjoint(own) or any(map(reading.is_numeral, own))
 
 
 def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:

@@ -74,7 +74,9 @@ def read_sentences(text: str, names: frozenset[str]) -> tuple[ReadSentence, ...]
     found: list[ReadSentence] = []
     if is_machine_line(text):
         return ()
-    for sentence in split_sentences(_spoken(text)):
+    # Without the label of its speaker, pictures in brackets, and a clock time in front.
+    spoken = re.sub(r"\[[a-z]+: [^\]]*\]|^\s*\d{1,2}:\d\d\s+", " ", _label().sub("", text, count=1))
+    for sentence in split_sentences(spoken.strip()):
         for piece in filter(str.strip, re.split(r"[;；]", sentence)):
             folded = _TAG.sub(".", piece[:_LONGEST].replace("ё", "е"))
             if not _fits("no statement", folded):
@@ -126,12 +128,6 @@ def _label() -> re.Pattern[str]:
     return re.compile(r"\s*(?:\d{1,2}:\d\d(?::\d\d)?\s+)?(?:\*\*(?P<who>[^*\n]{1,40}?):?\*\*:?)\s*")
 
 
-def _spoken(text: str) -> str:
-    """The text without the label of its speaker, pictures in brackets, and a clock time in front."""
-    bare = _label().sub("", text, count=1)
-    return re.sub(r"\[[a-z]+: [^\]]*\]|^\s*\d{1,2}:\d\d\s+", " ", bare).strip()
-
-
 @cache
 def _compiled(name: str, chosen: tuple[str, ...], end: str = "", flags: int = 0) -> re.Pattern[str]:
     return re.compile(f"(?:{pattern(chosen, 'replacement', name)}){end}", flags)
@@ -166,7 +162,9 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     tokens = terms(text)
     timeless, said = _cut("time", text, " ; ")
     bare = _han_number().sub(" ", _NUMBER.sub(" ", timeless))
-    around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
+    for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
+        bare, _ = _cut(name, bare, sign)  # "¦" in the place of what tells of a change
+    around = [_around(piece, names) for piece in _PIECES.split(bare)]
     ordered = [word for piece, _ in around for word in piece]
     head = _lower("beyond subject", text).split(text.lower(), 1)[0]
     people, kin = _people(text, tokens), _people(head[:_HAN_HEAD], terms(head)[:_HEAD])
@@ -199,13 +197,6 @@ def _marks(text: str) -> set[str]:
     if ((is_past(text) and not has_han(text)) or _fits("event", text)) and not _fits("no event", text):
         marks.add("event")
     return marks | ({"plan"} if is_plan(text) else set())
-
-
-def _marked(text: str) -> str:
-    """The text with "¦" in the place of what tells of a change."""
-    for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
-        text, _ = _cut(name, text, sign)
-    return text
 
 
 def _around(piece: str, names: frozenset[str]) -> tuple[list[str], list[str]]:

@@ -160,26 +160,19 @@ def _amended(line: Sequence[Claim]) -> Iterator[tuple[int, int]]:
     """(wrong, right) for each claim that another one corrects in words: what the slot held when that one was told."""
     if not any(claim.amends for claim in line):
         return
-    known: list[tuple[_Version, int]] = []
-    for number, claim in sorted(enumerate(line), key=lambda pair: (pair[1].day or date.min, pair[1].place)):
+    known: list[Claim] = []  # what was told so far and not corrected, in order of versions
+    for claim in sorted(line, key=lambda claim: (claim.day or date.min, claim.place)):
         if claim.amends:
-            yield from ((line[i].id, claim.id) for i in _held(line, known, claim))
-        insort(known, (_version(claim), number))
-
-
-def _held(line: Sequence[Claim], known: list[tuple[_Version, int]], claim: Claim) -> list[int]:
-    """Takes from `known` what held when `claim` was told, with its repetitions, and returns their places."""
-    told = claim.day or date.min
-    end = bisect_right(known, ((max(told, claim.valid.first or told), date.max, ("\U0010ffff", 0)), 0))
-    value = line[known[end - 1][1]].same if end else claim.same
-    start = end
-    while start and value != claim.same and line[known[start - 1][1]].same == value:
-        start -= 1
-    held = [number for _, number in known[start:end]]
-    if any(line[i].pinned for i in held):
-        return []
-    del known[start:end]
-    return held
+            told = claim.day or date.min
+            last = (max(told, claim.valid.first or told), date.max, ("\U0010ffff", 0))
+            start = end = bisect_right(known, last, key=_version)
+            value = known[end - 1].same if end else claim.same
+            while start and value != claim.same and known[start - 1].same == value:
+                start -= 1
+            if not any(held.pinned for held in known[start:end]):
+                yield from ((held.id, claim.id) for held in known[start:end])
+                del known[start:end]
+        insort(known, claim, key=_version)
 
 
 def _replace(found: dict[int, Validity], old: Claim, new: Claim, retracted: bool = False) -> None:

@@ -39,6 +39,11 @@ def pairs(workspace: Workspace) -> set[frozenset[str]]:
     return {frozenset(hit.ref for hit in conflict.sides) for conflict in found(workspace)}
 
 
+def table(text: str) -> list[list[str]]:
+    """The cells of a table, a list a row."""
+    return [[cell.strip() for cell in line.split("|")] for line in text.strip().split("\n")]
+
+
 AB = {frozenset(("aa", "bb"))}
 
 
@@ -189,9 +194,7 @@ evidence          | 10-30 W @A: Eats fish. ^aa                | 11-16 W(against=
 """
 
 
-@pytest.mark.parametrize(
-    ("why", "one", "other"), [[c.strip() for c in line.split("|")] for line in AGREE.strip().split("\n")]
-)
+@pytest.mark.parametrize(("why", "one", "other"), table(AGREE))
 def test_words_that_only_seem_to(tmp_path: Path, why: str, one: str, other: str) -> None:
     assert [str(conflict) for conflict in found(told(tmp_path, one, other))] == [], why
 
@@ -249,9 +252,7 @@ other units    | Humidity is 40%.                      | Humidity is 60°.
 """
 
 
-@pytest.mark.parametrize(
-    ("why", "one", "other"), [[c.strip() for c in line.split("|")] for line in ON_ONE_DAY.strip().split("\n")]
-)
+@pytest.mark.parametrize(("why", "one", "other"), table(ON_ONE_DAY))
 def test_two_doings_or_two_things_of_one_day_agree(tmp_path: Path, why: str, one: str, other: str) -> None:
     workspace = told(tmp_path / "w", f"11-14 W @A: {one}", f"11-14 W @A: {other}")
     assert [str(conflict) for conflict in found(workspace)] == [], why
@@ -279,9 +280,7 @@ The first box has 3 pens.  | The first box has 4 pens.  | 3 pens against 4 pens
 """
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "reason"), [[c.strip() for c in line.split("|")] for line in AMOUNTS.strip().split("\n")]
-)
+@pytest.mark.parametrize(("one", "other", "reason"), table(AMOUNTS))
 def test_two_amounts_of_one_thing_on_one_day_disagree(tmp_path: Path, one: str, other: str, reason: str) -> None:
     (conflict,) = found(told(tmp_path, f"11-14 W @A: {one}", f"11-14 W @A: {other}"))
     assert (conflict.rule, conflict.reason) == ("conflict: number", reason)
@@ -568,9 +567,7 @@ replaced: ended  | 吃鱼。                        | 不再吃鱼。
 """
 
 
-@pytest.mark.parametrize(
-    ("rule", "one", "other"), [[c.strip() for c in li.split("|")] for li in CHANGED.strip().split("\n")]
-)
+@pytest.mark.parametrize(("rule", "one", "other"), table(CHANGED))
 def test_what_a_newer_line_may_have_replaced_is_listed_until_it_is_settled(
     tmp_path: Path, rule: str, one: str, other: str
 ) -> None:

@@ -10,19 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memctl.index import lexical
-from memctl.index.lexical import (
-    BUDGET,
-    GAP,
-    ORDINAL_BITS,
-    Lexical,
-    idf,
-    match_expression,
-    neighbourhood,
-    score,
-    select_terms,
-    upper_bound,
-    weigh,
-)
+from memctl.index.lexical import GAP, ORDINAL_BITS, idf, neighbourhood, score, select_terms, upper_bound, weigh
 from memctl.language.analyzer import query_terms, terms
 
 ALPHABET = ["alice", "баз", "数", "db", "x"]
@@ -103,7 +91,7 @@ def test_explanation_names_where_each_term_was_found() -> None:
 @pytest.mark.parametrize(("found", "level"), [(4, "all"), (3, "most"), (2, "most"), (1, "some")])
 def test_level(found: int, level: str) -> None:
     counts = dict.fromkeys("abcd"[:found], 1.0)
-    assert Lexical(1.0, 0.0, 0.0, counts, {}, (), 4).level == level
+    assert lexical.Lexical(1.0, 0.0, 0.0, counts, {}, (), 4).level == level
 
 
 def test_forms_of_a_prefix_count_as_its_term() -> None:
@@ -166,7 +154,7 @@ def test_idf_falls_with_frequency_and_is_never_negative() -> None:
 def test_rarest_terms_are_selected_up_to_the_budget() -> None:
     dfs = {"common": 4_000, "rare": 3, "unknown": 0, "some": 900, "more": 200}
     assert select_terms(dfs, 1_200) == ["rare", "more", "some"]
-    assert select_terms(dfs) == ["rare", "more", "some"] if sum(dfs.values()) > BUDGET else ["common"]
+    assert select_terms(dfs) == ["rare", "more", "some"] if sum(dfs.values()) > lexical.BUDGET else ["common"]
     assert select_terms({"the": 90_000}) == ["the"]
     assert select_terms({"unknown": 0}) == []
     many = {str(n): 1 for n in range(50)}
@@ -197,4 +185,4 @@ def test_neighbourhood_is_sorted_distinct_and_not_negative() -> None:
 
 
 def test_match_expression_quotes_each_term() -> None:
-    assert match_expression(["c++", 'a"b', "or"]) == '"c++" OR "a""b" OR "or"'
+    assert lexical.match_expression(["c++", 'a"b', "or"]) == '"c++" OR "a""b" OR "or"'

@@ -44,9 +44,7 @@ def of(folder: Path, *lines: str, **pages: str) -> Workspace:
     return write_pages(folder, log | pages)
 
 
-CORPUS = [
-    json.loads(line) for line in (Path(__file__).parent.parent / "data/recall.jsonl").read_text("utf-8").splitlines()
-]
+CORPUS = [*map(json.loads, (Path(__file__).parent.parent / "data/recall.jsonl").read_text("utf-8").splitlines())]
 
 
 @pytest.mark.parametrize("row", CORPUS, ids=lambda row: str(row["ask"] or row["why"]))
@@ -394,10 +392,6 @@ def test_a_budget_is_never_exceeded(station: Workspace, budget: int) -> None:
 
 
 ANSWER_KEYS = {"schema", "query", "as_of", "stale", "warnings", "took_ms", "hits"}
-HIT_KEYS = {
-    "id", "kind", "timestamp", "valid", "entities", "content", "source", "path", "line", "end_line", "heading", "confidence",
-    "importance", "origin", "trusted", "superseded_by", "score", "why",
-}  # fmt: skip
 MORE_KEYS = {
     "perhaps_superseded_by", "expired", "retracted", "private", "also", "key", "history", "explain", "belief", "evidence", "passage", "heading_path",
 }  # fmt: skip
@@ -416,7 +410,7 @@ def test_json_has_the_keys_of_the_contract(station: Workspace, words: list[str])
     made = json.loads(call(["recall", *words, "--json"], station.root).out)
     assert set(made) - {"answerable", "more"} == ANSWER_KEYS and made["schema"] == 1 and made["hits"]
     for hit in made["hits"]:
-        assert HIT_KEYS <= set(hit) <= HIT_KEYS | MORE_KEYS
+        assert TYPES.keys() <= set(hit) <= TYPES.keys() | MORE_KEYS
         assert all(isinstance(hit[key], kind) for key, kind in TYPES.items()), hit
         assert hit["kind"] in ("world", "experience", "opinion", "observation", "note")
         assert set(hit["valid"]) == {"from", "to"} and hit["why"] and all(rank >= 1 for rank in hit["why"].values())

@@ -131,18 +131,14 @@ def test_what_became_of_the_old_tells_of_a_change(one: str, other: str) -> None:
     assert judged(one, other, Kind.WORLD, "Anna") in ("replaced: change", "replaced: topic", "replaced: value")
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "replacing"),
-    [
-        (
-            "NJ-01 hangs at the winch, NJ-02 on the beacon.",
-            "A new battery in NJ-02: four cells.",
-            "A new beacon for NJ-02.",
-        ),
-        ("Ящик NJ-02 висит на маячке.", "Новый блок питания NJ-02 из четырёх элементов.", "Новый маячок для NJ-02."),
-        ("NJ-02 挂在灯塔上。", "NJ-02 用了新电池。", "NJ-02 换了新灯塔。"),
-    ],
-)
+NEW_PARTS = """
+NJ-01 hangs at the winch, NJ-02 on the beacon. | A new battery in NJ-02: four cells.       | A new beacon for NJ-02.
+Ящик NJ-02 висит на маячке.                    | Новый блок питания NJ-02 из четырёх элементов. | Новый маячок для NJ-02.
+NJ-02 挂在灯塔上。                              | NJ-02 用了新电池。                         | NJ-02 换了新灯塔。
+"""
+
+
+@pytest.mark.parametrize(("one", "other", "replacing"), table(NEW_PARTS))
 def test_what_is_new_in_a_thing_is_not_the_thing(one: str, other: str, replacing: str) -> None:
     """A shared name with a digit says whom both are about, as any name does; what is new must be what the older one tells of."""
     assert judged(one, other, Kind.WORLD, "Nightjar") == ""
@@ -206,26 +202,21 @@ def test_recall_shows_the_newer_line_first_and_marks_the_older(
     assert [(hit.ref, hit.perhaps_superseded_by) for hit in before if hit.ref == "aa"] == [("aa", None)]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer", "question", "is_newer_first"),
-    [
-        (
-            "W @Anna: The boat is moored at the quay.",
-            "W @Anna: The boat lies on a trailer.",
-            "Where is Anna's boat?",
-            True,
-        ),
-        ("W @Wes: Drives a white van.", "W @Wes: Guitar lessons are on Thursdays.", "What does Wes drive?", False),
-        ("W @Лёва: Боится собак.", "W @Лёва: Ходит в кружок лепки.", "Чего боится Лёва?", False),
-        ("W @大刚: 对花粉过敏", "W @大刚: 爱看川剧", "大刚对什么过敏？", False),
-        ("W @Wes: Learning the guitar.", "W @Wes: Guitar lessons are on Thursdays.", "What is Wes learning?", False),
-    ],
-)
+ANSWERED_AGAIN = """
+bb | W @Anna: The boat is moored at the quay. | W @Anna: The boat lies on a trailer.        | Where is Anna's boat?
+aa | W @Wes: Drives a white van.              | W @Wes: Guitar lessons are on Thursdays.    | What does Wes drive?
+aa | W @Лёва: Боится собак.                   | W @Лёва: Ходит в кружок лепки.              | Чего боится Лёва?
+aa | W @大刚: 对花粉过敏                       | W @大刚: 爱看川剧                            | 大刚对什么过敏？
+aa | W @Wes: Learning the guitar.             | W @Wes: Guitar lessons are on Thursdays.    | What is Wes learning?
+"""
+
+
+@pytest.mark.parametrize(("first", "older", "newer", "question"), table(ANSWERED_AGAIN))
 def test_a_newer_line_stands_first_where_it_meets_half_of_what_the_older_meets_names_apart(
-    tmp_path: Path, older: str, newer: str, question: str, is_newer_first: bool
+    tmp_path: Path, first: str, older: str, newer: str, question: str
 ) -> None:
     hits = ask(told(tmp_path, f"10-03 {older} ^aa", f"11-04 {newer} ^bb", "10-20 Rain."), question).hits
-    assert hits[0].ref == ("bb" if is_newer_first else "aa")
+    assert hits[0].ref == first
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 

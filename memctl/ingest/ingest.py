@@ -410,7 +410,9 @@ class _IngestRun:
         """The day on which it was said; a time that cannot be true does not count."""
         today = self.memory.today
         if turn.when is not None:
-            said = _local_day(turn.when)
+            said = date.max
+            with suppress(ValueError, OverflowError, OSError):
+                said = (turn.when.astimezone() if turn.when.tzinfo else turn.when).date()
             if _LONG_AGO <= said <= today + timedelta(days=1):
                 self._said_on = said
                 return said
@@ -506,10 +508,3 @@ def _lines_before(text: str, quote: str) -> int:
     """How many lines below the beginning of a message a sentence of it stands."""
     at = text.find(quote[:60].split("\n", 1)[0]) if quote else -1
     return text.count("\n", 0, at) if at > 0 else 0
-
-
-def _local_day(when: datetime) -> date:
-    try:
-        return (when.astimezone() if when.tzinfo else when).date()
-    except (ValueError, OverflowError, OSError):
-        return date.max

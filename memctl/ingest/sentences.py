@@ -18,8 +18,6 @@ from ..language.words import languages, toml
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
 _FOLDED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "ё": "е", "Ё": "Е", "\u00a0": " ", "\u202f": " "})
-_LONG_TURN = 4000  # characters: a person pastes more, and seldom types it
-_LONG_PARAGRAPH = 900
 _LONGEST = 420  # characters of a sentence; a longer one says too much for one line
 _SHORTEST = 2
 _QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
@@ -176,14 +174,14 @@ def _is_recalled(line: str) -> bool:
 
 def _own_blocks(text: str) -> Iterator[str]:
     """Runs of lines that belong together and are the author's own."""
-    long, fence, paragraph = len(text) > _LONG_TURN, "", list[str]()
+    fence, paragraph = "", list[str]()
     for line in _typed(text.splitlines()):
         if fence:
             fence = "" if line.strip().startswith(fence) else fence
             continue
         fence = opens_fence(line)
         if fence or not line.strip():
-            yield from _paragraph(paragraph, long)
+            yield from _paragraph(paragraph)
             paragraph = []
             continue
         if any_language("mail_header").match(line):
@@ -192,7 +190,7 @@ def _own_blocks(text: str) -> Iterator[str]:
         paragraph.append(line[:before_paste])
         if before_paste is not None:
             break
-    yield from _paragraph(paragraph, long)
+    yield from _paragraph(paragraph)
 
 
 def _typed(lines: list[str]) -> list[str]:
@@ -228,10 +226,8 @@ def _asks_about_text(line: str) -> int | None:
     return match.end() if match else None
 
 
-def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
+def _paragraph(lines: list[str]) -> Iterator[str]:
     """The prose of one paragraph: none, when one of its lines is a machine's."""
-    if not lines or (long and sum(map(len, lines)) > _LONG_PARAGRAPH):
-        return
     own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
     is_machine = any(line.startswith("# ") or is_machine_line(line) for line in own)
     if not is_machine and not _is_chat(own) and (block := _prose(own)):

@@ -94,30 +94,23 @@ def remembered(whole: Sentence) -> FoundStatement | None:
     part = whole
     while not part.opens("remember") and (rest := part.without_leads("lead", most=1)) is not part:
         part = rest
-    lead, tail = part.opens("remember"), part.has("remember_end")
-    if part.has("remember_not") or part.has("remember_bare"):
+    lead = part.opens("remember")
+    sign = lead or part.has("remember_end")
+    if not sign or part.is_question or part.has("remember_not") or part.has("remember_bare"):
         return None
-    if lead:
-        rest_of, mark = part.said[lead.end() :], lead[0]
-    elif tail:
-        rest_of, mark = part.said[: tail.start()], tail[0]
-    else:
+    rest_of = (part.said[sign.end() :] if lead else part.said[: sign.start()]).strip(" ,:：，—–-")
+    if len(rest_of) < 4:
         return None
-    rest_of = rest_of.strip(" ,:：，—–-")
-    if len(rest_of) < 4 or part.is_question:
-        return None
-    return FoundStatement("remember", Kind.WORLD, rest_of, f"said to be remembered: {mark.strip(' ,，')!r}", 0.9)
+    return FoundStatement("remember", Kind.WORLD, rest_of, f"said to be remembered: {sign[0].strip(' ,，')!r}", 0.9)
 
 
 def statement(whole: Sentence) -> FoundStatement | None:
     """What a sentence states by itself, by the first rule that its clauses fit; said with a doubt it is an opinion."""
     part = own_part(whole)
     doubt = part.opens("hedge")
-    if not doubt:
-        return _stated(part)
-    found = _stated(part.cut(doubt.end()))
-    if not found:
-        return None
+    found = _stated(part.cut(doubt.end()) if doubt else part)
+    if not doubt or not found:
+        return found
     reason = f"said with a doubt, {found.reason}"
     return found._replace(rule="doubted", kind=Kind.OPINION, said=part.said, reason=reason, confidence=0.5)
 
@@ -138,10 +131,10 @@ def _stated(sentence: Sentence) -> FoundStatement | None:
                 never = rule == "did" and rx(part.language, "never").search(sign[0])
                 kind = Kind.WORLD if never else kept.kind
                 return FoundStatement(name, kind, part.said.strip(), reason, importance, kept.confidence)
-    exact_one = next((part for part in parts if exactness(part) >= 2 and not part.has("praise")), None)
-    if exact_one is None:
-        return None
-    return FoundStatement("exact", Kind.WORLD, exact_one.said.strip(), "an exact statement", 0.35)
+    for part in parts:
+        if exactness(part) >= 2 and not part.has("praise"):
+            return FoundStatement("exact", Kind.WORLD, part.said.strip(), "an exact statement", 0.35)
+    return None
 
 
 def stated_parts(whole: Sentence) -> Iterator[Sentence]:

@@ -118,8 +118,6 @@ def numbered(turns: Iterable[Turn], notes: Notes) -> Iterator[Turn]:
     number = 0
     for turn in turns:
         text = turn.text
-        if not text:
-            continue
         if len(text) > MAX_TEXT:
             notes.say(turn.line, f"a message of {len(text):,} characters; its first {MAX_TEXT:,} were read")
             text = text[:MAX_TEXT]

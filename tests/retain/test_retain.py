@@ -277,17 +277,7 @@ def test_a_dry_run_prints_what_would_come_and_writes_nothing(tmp_path: Path, bef
     assert now.replace("\r\n", "\n").endswith("".join(added).replace("\r\n", "\n"))
 
 
-# -- through the command line -----------------------------------------------------------------------------------------
-
-
-def test_the_citation_is_printed(workspace: Workspace) -> None:
-    done = memctl("retain", "Peter", "likes", "tea", "--about", "Peter", "--confidence", "0.9", cwd=workspace.root)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{LOG}#L5 ^f-")
-    assert (workspace.root / LOG).read_text().endswith("- O(c=0.9) @Peter: Peter likes tea\n")
-    again = memctl("retain", "- O(c=0.9) @Peter: Peter likes tea", cwd=workspace.root)
-    assert (again.returncode, again.stdout) == (0, done.stdout)
-    assert "already there" in again.stderr
+# -- through the command line (tests/scenarios/01-first-steps.md, 08-errors.md and 12-pipes.md have the rest) ------------
 
 
 def test_json(workspace: Workspace) -> None:
@@ -297,35 +287,9 @@ def test_json(workspace: Workspace) -> None:
     assert done["warnings"] == []
 
 
-def test_stdin_holds_a_fact_a_line(workspace: Workspace) -> None:
-    done = memctl("retain", "-", cwd=workspace.root, stdin="- W: One\n\n  plain text\nB(outcome=ok): Кот на 猫\n")
-    assert done.returncode == 0, done.stderr
-    assert (workspace.root / LOG).read_text(
-        encoding="utf-8"
-    ) == HEAD + "- W: One\n- W: plain text\n- B(outcome=ok): Кот на 猫\n"
-    assert len(done.stdout.splitlines()) == 3
-
-
-@pytest.mark.parametrize("stdin", ["", "\n \n", "One\nO(c=9): two\n"])
+@pytest.mark.parametrize("stdin", ["\n \n", "One\nO(c=9): two\n"])
 def test_stdin_that_holds_nothing_or_a_bad_line_keeps_nothing(workspace: Workspace, stdin: str) -> None:
     done = memctl("retain", "-", cwd=workspace.root, stdin=stdin)
     assert done.returncode == 2
     assert is_two_lines(done.stderr)
     assert not (workspace.root / LOG).exists()
-
-
-def test_a_secret_through_the_command_line(workspace: Workspace) -> None:
-    done = memctl("retain", SECRET, cwd=workspace.root)
-    assert done.returncode == 15
-    assert is_two_lines(done.stderr)
-    assert "ghp_" not in done.stderr
-
-
-def test_a_dry_run_through_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "memctl.toml").touch()
-    done = memctl("retain", "One", "--dry-run", "--date", "yesterday", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "+++ " in done.stdout
-    assert "+- W: One" in done.stdout
-    assert "memory/2025-11-26.md" in done.stdout
-    assert [path.name for path in tmp_path.iterdir()] == ["memctl.toml"]

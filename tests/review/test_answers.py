@@ -57,21 +57,14 @@ def test_an_answer_can_be_taken_back(tmp_path: Path, kind: str, key: str) -> Non
     assert asked(memory, kind).id == question.id
 
 
-def test_what_replaces_stands_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "current"), [("y", 1), ("o", 0)])
+def test_what_holds_after_an_answer_is_the_fact_and_stands_first(tmp_path: Path, key: str, current: int) -> None:
     memory = memory_with(tmp_path, "replaced")
-    question = asked(memory, "replaced")
-    memory.answer(question.id, "y")
+    sides = asked(memory, "replaced").sides
+    memory.answer(asked(memory, "replaced").id, key)
+    assert [fact.ref for fact in memory.fact("nets", "Сети")] == [sides[current].ref]
     first, second = memory.recall("сколько сетей на станции").hits[:2]
-    assert first.ref == question.sides[1].ref and second.superseded_by == first.ref
-    assert len(memory.fact("nets", "Сети")) == 1
-
-
-def test_what_was_wrong_is_corrected_and_what_holds_stays(tmp_path: Path) -> None:
-    memory = memory_with(tmp_path, "replaced")
-    question = asked(memory, "replaced")
-    memory.answer(question.id, "o")
-    (current,) = memory.fact("nets", "Сети")
-    assert current.ref == question.sides[0].ref
+    assert first.ref == sides[current].ref and (key == "o" or second.superseded_by == first.ref)
 
 
 @pytest.mark.parametrize(("key", "verdict"), [("f", "for"), ("a", "against"), ("n", None)])

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from face_helpers import call
@@ -19,7 +20,7 @@ from review_helpers import PAGES, asked, memory_with, texts
 from store_helpers import environment
 from strategies import examples, line_facts
 
-from memctl.facts import Citation, Period
+from memctl.facts import Citation, Kind, Period
 from memctl.hits import Hit
 from memctl.memory import Memory
 from memctl.notes.workspace import Settings, Workspace
@@ -33,16 +34,8 @@ LOG = "memory/2025-11-30.md"
 
 
 def _hit(ref: str, content: str) -> Hit:
-    fact_of = {"kind": KIND, "day": None, "valid": Period(), "entities": (), "heading": "", "confidence": None}
-    return Hit(ref, *_ordered(content, fact_of))
-
-
-KIND = __import__("memctl.facts").facts.Kind.WORLD
-
-
-def _ordered(content: str, of: dict[str, object]) -> tuple[object, ...]:
     place = Citation("memory/x.md", 1, 1)
-    return of["kind"], of["day"], of["valid"], of["entities"], content, place, "", None, None, "owner", False
+    return Hit(ref, Kind.WORLD, None, Period(), (), content, place, "", None, None, "owner", False)
 
 
 @st.composite
@@ -264,18 +257,8 @@ def _statements(memory: Memory) -> int:
     from memctl.review.shown import waiting
 
     def job(at: Memory) -> int:
-        count, rows = 0, at.index.rows
-
-        def counted(*given: object) -> object:
-            nonlocal count
-            count += 1
-            return rows(*given)
-
-        at.index.rows = counted
-        try:
+        with patch.object(at.index, "rows", wraps=at.index.rows) as rows:
             waiting(at)
-        finally:
-            at.index.rows = rows
-        return count
+        return rows.call_count
 
     return memory.run(job)

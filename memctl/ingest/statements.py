@@ -417,3 +417,10 @@ def _kinds() -> dict[str, re.Pattern[str]]:
 def value_kinds(text: str) -> dict[str, str]:
     """The first value of each kind in a text, the most exact kind first: date, day, time, year, number, name."""
     return {kind: match[0].strip() for kind, shape in _kinds().items() if (match := shape.search(text))}
+
+
+def whole_value(value: str, text: str) -> str | None:
+    """A value as it stands in a text, as whole words and in no name of code: `queue_12` does not say 12."""
+    apart = ("", "") if re.search(r"[\u4e00-\u9fff]", value) else (r"(?<![\w`.])", r"(?![\w`]|\.\d)")
+    found = re.search(apart[0] + re.escape(value) + apart[1], text, re.IGNORECASE)
+    return found[0] if found else None

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind
 from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
-from ..language.relations import DATED, relation_key
+from ..language.relations import DATED, relation
 from ..markdown.grammar import printable_line, render
 from .sentences import Sentence, each, fold, language_of, lines, pairs, rx, sentences
 from .statements import (
@@ -221,9 +221,9 @@ def _with_key(fact: Fact, alone: bool) -> Fact:
     if fact.kind is not Kind.WORLD or not fact.entities:
         return fact
     for entity in fact.entities:
-        if key := relation_key(fact.text, (entity,)):
-            about = () if alone and key == "name" else (entity,)
-            return replace(fact, key=key, entities=about, valid=None if key in DATED else fact.valid)
+        if found := relation(fact.text, (entity,)):
+            about = () if alone and found.key == "name" else (entity,)
+            return replace(fact, key=found.key, entities=about, valid=None if found.key in DATED else fact.valid)
     return fact
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
@@ -81,21 +81,14 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(kept or [token for token, _ in found]))
 
 
-def _asked(chunk: str, rival: str) -> tuple[str, ...]:
+def _asked(chunk: str, rival: str) -> list[str]:
     """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two; own stems alone."""
-    return _asked_briefly(chunk, rival) if len(chunk) <= _CACHE_CHARS else _read_asked(chunk, rival)
-
-
-def _read_asked(chunk: str, rival: str) -> tuple[str, ...]:
     found = terms(chunk)
     if rival:
         own = own_stems(chunk, rival)
         found = [own.get(token, token) for token in found]
-    named = {_stem(token) for token in found if token[-2:] in ("ов", "ев") and _stem(token) in found}
-    return tuple(token for token in found if token not in named)
-
-
-_asked_briefly = lru_cache(maxsize=20_000)(_read_asked)
+    named = {_stem(token) for token in found if token.endswith(("ов", "ев")) and _stem(token) in found}
+    return [token for token in found if token not in named] if named else found
 
 
 def is_identifier(term: str) -> bool:
@@ -139,15 +132,20 @@ def _analyse(chunk: str) -> tuple[str, ...]:
         word = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
         if word.isalpha() and word[1:].islower():  # most chunks are a plain word, of which nothing is left to find
             return (_stem(word),)
-        return tuple(_spaced(chunk)) or _operator(chunk)
+        # Without letters it is a token if it is an operator (`&&`, `!=`, `->`), not if it is a rule or a fence.
+        is_operator = 2 <= len(chunk) <= 4 and _OPERATOR.fullmatch(chunk)
+        return tuple(_spaced(chunk)) or ((chunk,) if is_operator else ())
     found: list[str] = []
     for place, run in enumerate(unspaced().split(fold(chunk))):
-        found += (
-            (list(run) + [run[i : i + 2] for i in range(len(run) - 1)])
-            if place % 2
-            else [token for part in run.split() for token in _spaced(part)]
-        )
-    return tuple(found) or _undressed(chunk)
+        if place % 2:
+            found += [*run, *map("".join, pairwise(run))]
+        else:
+            found += (token for part in run.split() for token in _spaced(part))
+    if found:
+        return tuple(found)
+    # Where folding leaves nothing, such as of a lone modifier letter: its letters, digits and symbols.
+    kept = "".join(char for char in chunk if (kind := unicodedata.category(char))[0] in "LN" or kind == "So")
+    return (kept.casefold()[:LONGEST],) if kept else ()
 
 
 def fold(chunk: str) -> str:
@@ -155,13 +153,11 @@ def fold(chunk: str) -> str:
 
     In slices, because CPython orders a run of combining marks in quadratic time: 40,000 of them take over a second.
     """
-    slices = (chunk[start : start + _SLICE] for start in range(0, len(chunk), _SLICE))
-    return "".join(map(_fold_slice, slices))
-
-
-def _fold_slice(part: str) -> str:
-    apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", part))
-    return unicodedata.normalize("NFC", _MARKS.sub("", apart)).translate(_FOLDS)
+    folded = ""
+    for start in range(0, len(chunk), _SLICE):
+        apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", chunk[start : start + _SLICE]))
+        folded += unicodedata.normalize("NFC", _MARKS.sub("", apart)).translate(_FOLDS)
+    return folded
 
 
 class _Folds(dict[int, str]):
@@ -169,23 +165,20 @@ class _Folds(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        self[code] = char if code < 128 else _LETTERS.get(char) or self._classify(char, code)
+        self[code] = char if code < 128 else _LETTERS.get(char) or _classify(char, code)
         return self[code]
 
-    @staticmethod
-    def _classify(char: str, code: int) -> str:
-        category = unicodedata.category(char)
-        if category in ("Cf", "Me") or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or _is_point(code):
-            return ""
-        if category[0] in "LNM":
-            return simplified().get(char, char) if 0x3400 <= code <= 0x9FFF else char
-        # Unassigned here may be a letter or an emoji of a newer Unicode than this Python's.
-        return f" {char} " if category in ("So", "Sc", "Sm", "Co", "Cn") else " "
 
-
-def _is_point(code: int) -> bool:
-    """True for the vowel points of Hebrew and Arabic, which are usually not written, and for the tatweel."""
-    return 0x0591 <= code <= 0x05C7 or 0x064B <= code <= 0x0652 or code in (0x0640, 0x0670)
+def _classify(char: str, code: int) -> str:
+    category = unicodedata.category(char)
+    # Vowel points of Hebrew and Arabic, which are usually not written, and the tatweel; selectors of variants.
+    is_point = 0x0591 <= code <= 0x05C7 or 0x064B <= code <= 0x0652 or code in (0x0640, 0x0670)
+    if category in ("Cf", "Me") or is_point or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
+        return ""
+    if category[0] in "LNM":
+        return simplified().get(char, char) if 0x3400 <= code <= 0x9FFF else char
+    # Unassigned here may be a letter or an emoji of a newer Unicode than this Python's.
+    return f" {char} " if category in ("So", "Sc", "Sm", "Co", "Cn") else " "
 
 
 _FOLDS = _Folds()
@@ -300,18 +293,6 @@ def _stemmer(language: str) -> Callable[[str], str]:
     return stem
 
 
-def _operator(chunk: str) -> tuple[str, ...]:
-    """A chunk without letters is a token if it is an operator (`&&`, `!=`, `->`), not if it is a rule or a fence."""
-    return (chunk,) if 2 <= len(chunk) <= 4 and _OPERATOR.fullmatch(chunk) else ()
-
-
-def _undressed(chunk: str) -> tuple[str, ...]:
-    """The letters, digits and symbols of a chunk whose folding leaves nothing, such as a lone modifier letter."""
-    categories = ((char, unicodedata.category(char)) for char in chunk)
-    kept = "".join(char for char, category in categories if category[0] in "LN" or category == "So")
-    return (kept.casefold()[:LONGEST],) if kept else ()
-
-
 def _names(chunks: list[str]) -> set[str]:
     """The chunks inside a sentence that begin with a capital, unless most do, as in a title."""
     inside = (chunk for before, chunk in pairwise(chunks) if not before.endswith(_STOPS))
@@ -329,37 +310,25 @@ def stop_terms(chosen: tuple[str, ...] = ()) -> frozenset[str]:
 
 # -- which words of a text a question asks for ------------------------------------------------------------------------
 
-_CHUNK = re.compile(r"\S+")
-_SPELT = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-
 
 def matches(question: str, text: str) -> list[tuple[int, int]]:
     """Where words of `text` stand that `question` asks for: start and end of each, in order, none touching the next."""
     wanted = frozenset(query_terms(question))
     rival = rival_of(text)
     found = []
-    for chunk in _CHUNK.finditer(text) if wanted else ():
-        for match in unspaced().finditer(chunk[0]):
-            found += [(chunk.start() + match.start() + at, 2) for at in _pairs(match[0], wanted)]
-        for match in _SPELT.finditer(chunk[0]):
-            held = {*terms(match[0]), *(own_stems(match[0], rival).values() if rival else ())}
-            if not unspaced().search(match[0]) and held & wanted:
-                found.append((chunk.start() + match.start(), len(match[0])))
-    return _joined(found)
-
-
-def _pairs(run: str, wanted: Set[str]) -> list[int]:
-    """Where pairs of characters stand in a run without spaces."""
-    folded = [fold(char) for char in run]
-    return [at for at in range(len(run) - 1) if folded[at] + folded[at + 1] in wanted]
-
-
-def _joined(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Start and length of each as start and end, those that touch as one."""
+    for chunk in re.finditer(r"\S+", text) if wanted else ():
+        for run in unspaced().finditer(chunk[0]):
+            pairs = pairwise(map(fold, run[0]))
+            start = chunk.start() + run.start()
+            found += [(start + at, start + at + 2) for at, pair in enumerate(pairs) if "".join(pair) in wanted]
+        for word in re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", chunk[0]):
+            held = {*terms(word[0]), *(own_stems(word[0], rival).values() if rival else ())}
+            if not unspaced().search(word[0]) and held & wanted:
+                found.append((chunk.start() + word.start(), chunk.start() + word.end()))
     joined: list[tuple[int, int]] = []
-    for start, length in sorted(found):
+    for start, end in sorted(found):
         if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], start + length))
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
         else:
-            joined.append((start, start + length))
+            joined.append((start, end))
     return joined

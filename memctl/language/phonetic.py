@@ -68,17 +68,13 @@ def other_script_prefixes(term: str) -> list[str]:
     return [start for start in made if len(start) >= 2][:_MOST]
 
 
-@cache
-def _rules() -> tuple[tuple[str, re.Pattern[str], str], ...]:
-    """Letters of which one must be there, a pattern, its replacement."""
-    found = (
-        ("c", r"c(?=[eiy])", "ts"),
-        ("c", r"c(?!h)", "k"),
-        ("yj", r"(?<=[bdfgklmnprstvz])[yj]o", "e"),
-        ("yj", r"(?:(?<=[aeiou])|^)[yj]e", "e"),
-        ("yj", r"[yj]", "i"),
-    )
-    return tuple((letters, re.compile(pattern), by) for letters, pattern, by in found)
+_RULES = (
+    (r"c(?=[eiy])", "ts"),
+    (r"c(?!h)", "k"),
+    (r"(?<=[bdfgklmnprstvz])[yj]o", "e"),
+    (r"(?:(?<=[aeiou])|^)[yj]e", "e"),
+    (r"[yj]", "i"),
+)
 
 
 @lru_cache(maxsize=50_000)
@@ -90,9 +86,8 @@ def transliterate(word: str) -> str:
     plain = word if word.isascii() else word.translate(_CYRILLIC).translate(_simplified())
     for old, new in _table("phonetic", "transliterations").items():
         plain = plain.replace(old, new)
-    for letters, pattern, by in _rules():
-        if letters[0] in plain or letters[-1] in plain:
-            plain = pattern.sub(by, plain)
+    for pattern, by in _RULES if not {"c", "y", "j"}.isdisjoint(plain) else ():
+        plain = re.sub(pattern, by, plain)
     return _DOUBLED.sub(r"\1", plain) or word
 
 
@@ -133,11 +128,11 @@ def pinyin_keys(name: str) -> Iterator[str]:
         yield f"@{words[-1]} {''.join(words[:-1])}"
 
 
-@cache
-def _common() -> frozenset[str]:
-    return frozenset(transliterate(word) for name in languages() for word in words(name, "names").get("common", ()))
-
-
 def is_common_name(word: str) -> bool:
     """True for a common name of six letters or more: two such names are two people, however similar."""
-    return transliterate(word) in _common()
+    return transliterate(word) in _common_names()
+
+
+@cache
+def _common_names() -> frozenset[str]:
+    return frozenset(transliterate(word) for name in languages() for word in words(name, "names").get("common", ()))

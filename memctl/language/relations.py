@@ -60,12 +60,6 @@ def slot_of(fact: Fact) -> Relation | None:
     return relation(fact.text, fact.entities) if fact.kind is Kind.WORLD else None
 
 
-def relation_key(text: str, names: Sequence[str] = ()) -> str | None:
-    """The key of the relation that `text` states about the one entity of its line, or None."""
-    found = relation(text, names)
-    return found.key if found else None
-
-
 def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
     """The single-valued relation that `text` states, or None. Pure, and cheap for a line that states none.
 
@@ -83,43 +77,41 @@ def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
 
 def _candidates(text: str) -> Iterator[_Rule]:
     head = text[:_HEAD]
-    known = _triggers()
     if not head.isascii():
         head = head.replace("ё", "е")
         if _han_letters().search(head):
             yield from (rule for trigger, rule in _han_rules() if trigger in head)
-    hits = known.keys() & _WORD.findall(head.casefold())
-    if hits:
-        yield from dict.fromkeys(rule for hit in sorted(hits) for rule in known[hit])
+    known = _triggers()
+    hits = sorted(known.keys() & _WORD.findall(head.casefold()))
+    yield from dict.fromkeys(rule for hit in hits for rule in known[hit])
 
 
-class _Written(NamedTuple):
-    language: str
-    own: bool
-    key: str
-    frame: str
-    value: str
-    phrase: str
-
-
-def _rows(section: str) -> Iterator[_Written]:
-    """The rules of a section in every language, and those of its twin about the owner."""
+def _rows(section: str) -> Iterator[tuple[str, bool, str, str, str, str]]:
+    """The rules of a section in every language and, marked by True, those of its twin about the owner: language, True,
+    key, frame, kind of value, phrase."""
     for language in languages():
         for own in (False, True):
             for line in lines(language, "relations").get(f"own {section}" if own else section, ()):
                 key, frame, value, phrase = (part.strip() for part in line.split("|", 3))
-                yield _Written(language, own, key, frame, value, phrase)
+                yield language, own, key, frame, value, phrase
 
 
 @cache
 def _triggers() -> dict[str, list[_Rule]]:
     """Each word by which a rule is noticed, with the rules to try then."""
     found: dict[str, list[_Rule]] = {}
-    for row in _rows("rules"):
-        plain = re.sub(r"<(=?)([^>]+)>", lambda m: "" if m[1] else f"(?:{m[2]})", row.phrase)
-        rule = _rule(row.key, row.frame, row.value, plain, row.language)._replace(own=row.own)
-        for marked, choices in re.findall(r"<(=?)([^>]+)>", row.phrase):
-            listed = pattern((row.language,), "relations", choices) if marked else choices
+    for language, own, key, frame, value, phrase in _rows("rules"):
+        said = re.sub(r"<(=?)([^>]+)>", lambda m: "" if m[1] else f"(?:{m[2]})", phrase)
+        if frame == "whole":
+            said = rf"\b(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
+        elif frame == "verb":
+            gap = "*" if "<=" in said or said.endswith("?") else "+"
+            said = rf"\b(?i:{said})\s{gap}{_OBJECT}"
+        else:
+            said = pattern((language,), "relations", "noun frame").replace("{phrase}", said)
+        rule = _Rule(key, frame == "noun", value, said, beside(language), own)
+        for marked, choices in re.findall(r"<(=?)([^>]+)>", phrase):
+            listed = pattern((language,), "relations", choices) if marked else choices
             for choice in listed.split("|"):
                 found.setdefault(_WORD.findall(choice)[0], []).append(rule)
     return found
@@ -127,17 +119,17 @@ def _triggers() -> dict[str, list[_Rule]]:
 
 @cache
 def _han_rules() -> tuple[tuple[str, _Rule], ...]:
+    """The rules of languages without spaces, each with the characters by which it is noticed."""
     found = []
-    for row in _rows("unspaced rules"):
-        copula = f"(?:{pattern((row.language,), 'relations', 'copula')})" if row.frame == "noun" else ""
-        made = partial(_Rule, row.key, row.frame == "noun", row.value, beside=beside(row.language), own=row.own)
-        if row.frame == "around":
-            before, after = row.phrase.split(" ", 1)
+    for language, own, key, frame, value, phrase in _rows("unspaced rules"):
+        made = partial(_Rule, key, frame == "noun", value, beside=beside(language), own=own)
+        if frame == "around":
+            before, after = phrase.split(" ", 1)
             said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；了的]|$|\d)"
             found += [(one, made(pattern=said)) for one in before.strip("(?:)").split("|")]
         else:
-            words = row.phrase.split()
-            found += [(word, made(pattern=rf"{word}{copula}\s*{_UNSPACED_OBJECT}")) for word in words]
+            copula = f"(?:{pattern((language,), 'relations', 'copula')})" if frame == "noun" else ""
+            found += [(word, made(pattern=rf"{word}{copula}\s*{_UNSPACED_OBJECT}")) for word in phrase.split()]
     return tuple(found)
 
 
@@ -151,18 +143,6 @@ def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 def _han_letters() -> re.Pattern[str]:
     """The first characters of Chinese triggers: a line without one needs no closer look."""
     return _compiled("[" + "".join(sorted({trigger[0] for trigger, _ in _han_rules()})) + "]")
-
-
-@cache
-def _rule(key: str, frame: str, value: str, phrase: str, language: str) -> _Rule:
-    if frame == "whole":
-        said = rf"\b(?i:{phrase})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
-    elif frame == "verb":
-        gap = "*" if "<=" in phrase or phrase.endswith("?") else "+"
-        said = rf"\b(?i:{phrase})\s{gap}{_OBJECT}"
-    else:
-        said = pattern((language,), "relations", "noun frame").replace("{phrase}", phrase)
-    return _Rule(key, frame == "noun", value, said, beside(language))
 
 
 def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
@@ -257,11 +237,12 @@ def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
 
 def _is_refused(kind: str, rest: str, before_end: str, chosen: tuple[str, ...]) -> bool:
     """True for a negation or a question word, for several names, and for a common noun where a name is wanted."""
+    said = partial(pattern, chosen, "relations")
     return bool(
-        re.match(pattern(chosen, "relations", "no value"), rest, re.IGNORECASE)
-        or re.search(pattern(chosen, "relations", "question words"), rest[:20])
-        or (kind in ("place", "name", "firm") and re.search(pattern(chosen, "relations", "several"), before_end))
-        or (kind in ("place", "name") and re.match(pattern(chosen, "relations", "no name"), rest))
+        re.match(said("no value"), rest, re.IGNORECASE)
+        or re.search(said("question words"), rest[:20])
+        or (kind in ("place", "name", "firm") and re.search(said("several"), before_end))
+        or (kind in ("place", "name") and re.match(said("no name"), rest))
     )
 
 
@@ -270,22 +251,20 @@ def _value(rule: _Rule, rest: str) -> str | None:
     rest, kind, chosen = rest.strip(), rule.value, rule.beside
     shape = _shape(kind, chosen)
     match = _compiled(shape, re.IGNORECASE if kind in _ANY_CASE else 0).match(rest) if shape else None
-    before_end = _ends(chosen).split(rest)[0]
-    if (shape and not match) or _is_refused(kind, rest, before_end, chosen):
+    told = _ends(chosen).split(rest)[0]
+    if (shape and not match) or _is_refused(kind, rest, told, chosen):
         return None
-    if kind == "firm" and match:
+    if match and kind == "firm":
         if _is_no_firm(match[0], chosen):
             return None
-        before_end = _ends(chosen).split(match[0])[0]
-    told = match[0] if match and kind in _EXACT else before_end
+        told = _ends(chosen).split(match[0])[0]
+    if match and kind in _EXACT:
+        told = match[0]
     folded = stem_key(re.sub(r"[\[\]@\"'«»“”`]", "", told).strip(" .:"))
-    if not folded or (
-        kind == "place"
-        and has_han(folded)
-        and not (2 <= len(folded) <= 10 and not re.search(pattern(chosen, "relations", "no place"), folded))
-    ):
-        return None
-    return folded[:80]
+    if kind == "place" and has_han(folded):
+        is_place = 2 <= len(folded) <= 10 and not re.search(pattern(chosen, "relations", "no place"), folded)
+        folded = folded if is_place else ""
+    return folded[:80] or None
 
 
 @cache
@@ -293,16 +272,15 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     """What a value of a kind looks like at its beginning; empty when it may be anything."""
     said = []
     for name in chosen:
-        held = [
-            line[len(kind) + 3 :]
-            for line in lines(name, "relations").get("values", ())
-            if line.startswith(f"{kind} = ")
-        ]
-        for section in ("titles", "works", "states"):
-            held = [line.replace(f"<{section}>", pattern((name,), "relations", section)) for line in held]
-        said += held
+        for line in lines(name, "relations").get("values", ()):
+            if line.startswith(f"{kind} = "):
+                value = line[len(kind) + 3 :]
+                for section in ("titles", "works", "states"):
+                    value = value.replace(f"<{section}>", pattern((name,), "relations", section))
+                said.append(value)
     article = pattern(chosen, "relations", "name article")
     named = rf"(?:{article})?[\"'«“`]?(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff]"
+    quoted = r"[«\"“][^»\"”]+[»\"”]"
     ending = "|".join(sorted(_listed("after the value", chosen)))
     plain = {
         "place": named,
@@ -312,8 +290,8 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
         "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
         "phone": r"\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
-        "whole": rf"(?:{article})?(?:[«\"“][^»\"”]+[»\"”]|{_NAME_WORD}(?: {_NAME_WORD})*)(?=\s*(?:$|[,;:!(—–，。]|(?:{ending})\s))",
-        "firm": "|".join((*said, r"[«\"“][^»\"”]+[»\"”]|[A-ZÀ-ÞА-Я][\w&.-]+(?: [A-ZÀ-ÞА-Я][\w&.-]+)*")),
+        "whole": rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: {_NAME_WORD})*)(?=\s*(?:$|[,;:!(—–，。]|(?:{ending})\s))",
+        "firm": "|".join((*said, quoted, r"[A-ZÀ-ÞА-Я][\w&.-]+(?: [A-ZÀ-ÞА-Я][\w&.-]+)*")),
     }
     return plain.get(kind) or "|".join(said)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 
 from .words import pattern, spoken_in
@@ -27,40 +26,30 @@ def opens_fence(line: str) -> str:
     return match[1] if match else ""
 
 
-_SIGNS = frozenset("{};=).&x:X")  # one of these is in whatever the second pattern of `_machine` finds
+_SIGNS = frozenset("{};=).&x:X")  # one of these is in whatever _MACHINE_HOLDS finds
 
 
-@cache
-def _machine() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What stands at the beginning of such a line, and what stands anywhere in it."""
-    level = "ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE"
-    begins = (
-        r"\$ \S|>>> |#!|//|/\*|\*/|at\s+[\w$.<>/]+\s?\(|File \"|Traceback|\.\.\. \d+ more|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"
-        r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\w+\]\s|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:"
-        rf"|(?:{level}|npm ERR!|fatal|error|warning|panic|Caused by|stderr|stdout)\b\s?[:!\[(|]|npm ERR!"
-        r"|(?:import|from) [\w.]+(?: import\b.*)?\s*$|(?:def|class|function|func|fn)\s+\w+\s*[({:]"
-        r"|(?:const|let|var)\s+\w+\s*=|(?:public|private|protected)\s+\w+\s+\w+\s*[({;=]"
-        r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
-        r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b)"
-    )
-    inside = r"[{}]\s*$|[(=\[][^;]*;\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b"
-    return re.compile(rf"\s*(?:{begins})"), re.compile(inside)
+_LEVEL = "ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE"
+_MACHINE_BEGINS = (
+    r"\s*(?:\$ \S|>>> |#!|//|/\*|\*/|at\s+[\w$.<>/]+\s?\(|File \"|Traceback|\.\.\. \d+ more|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\w+\]\s|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:"
+    rf"|(?:{_LEVEL}|npm ERR!|fatal|error|warning|panic|Caused by|stderr|stdout)\b\s?[:!\[(|]|npm ERR!"
+    r"|(?:import|from) [\w.]+(?: import\b.*)?\s*$|(?:def|class|function|func|fn)\s+\w+\s*[({:]"
+    r"|(?:const|let|var)\s+\w+\s*=|(?:public|private|protected)\s+\w+\s+\w+\s*[({;=]"
+    r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
+    r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b))"
+)
+_MACHINE_HOLDS = r"[{}]\s*$|[(=\[][^;]*;\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b"
 
 
 def is_machine_line(line: str) -> bool:
     """True for a line that a machine wrote, not a person: code, a log, a shell, a frame of a stack, a row of a table."""
-    begins, inside = _machine()
     line = line[:_READ]
-    return bool(begins.match(line) or (not _SIGNS.isdisjoint(line) and inside.search(line)))
-
-
-@cache
-def _compiled(section: str, chosen: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(pattern(chosen, "modality", section), re.IGNORECASE)
+    return bool(re.match(_MACHINE_BEGINS, line) or (not _SIGNS.isdisjoint(line) and re.search(_MACHINE_HOLDS, line)))
 
 
 def _says(section: str, text: str) -> bool:
-    return bool(_compiled(section, spoken_in(text)).search(text))
+    return bool(re.search(pattern(spoken_in(text), "modality", section), text, re.IGNORECASE))
 
 
 def is_correction(text: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 from math import ceil
 
 Counter = Callable[[str], int]
@@ -42,43 +41,35 @@ class _Classes(dict[int, str]):
     """Code point -> the letter of its class, filled as characters are met."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = letter = self._class_of(code)
+        self[code] = letter = _class_of(code)
         return letter
 
-    @staticmethod
-    def _class_of(code: int) -> str:
-        char = chr(code)
-        if code < 0x80:
-            if char.isalpha():
-                return "a" if char.islower() else "A"
-            named = {" ": " ", "\n": "n", "\r": "n", "\t": "t"}
-            return "0" if char.isdigit() else named.get(char, "c" if code < 32 or code == 127 else ".")
-        return next((letter for letter, _, spans in _CLASSES if any(a <= code <= b for a, b in spans)), "o")
+
+def _class_of(code: int) -> str:
+    char = chr(code)
+    if code < 0x80:
+        if char.isalpha():
+            return "a" if char.islower() else "A"
+        named = {" ": " ", "\n": "n", "\r": "n", "\t": "t"}
+        return "0" if char.isdigit() else named.get(char, "c" if code < 32 or code == 127 else ".")
+    return next((letter for letter, _, spans in _CLASSES if any(a <= code <= b for a, b in spans)), "o")
 
 
 _classes = _Classes()
 
 
-@cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    words = r"A?[al]+|A+"
-    return tuple(
-        map(
-            re.compile,
-            (
-                words,
-                r"(?<=[^ Aal])A?[al]+|(?<=[^ Aal])A+",  # a word behind a sign or a digit, which often share a token
-                r"(?<=[al]{5})[al]+",  # the end of a long word
-                r"(?<=A)A",
-                r"(?<!r)r",
-                r"(?<=rrrr)r",
-                r"(?<!\.)\.",
-                r"(?<=\.\.)\.",  # regular expressions, base64: signs that stand together in no usual way
-                r"n+",
-                r"0[aA]|[aA]0",
-            ),
-        )
-    )
+_PATTERNS = (
+    r"A?[al]+|A+",  # words
+    r"(?<=[^ Aal])A?[al]+|(?<=[^ Aal])A+",  # a word behind a sign or a digit, which often share a token
+    r"(?<=[al]{5})[al]+",  # the end of a long word
+    r"(?<=A)A",
+    r"(?<!r)r",
+    r"(?<=rrrr)r",
+    r"(?<!\.)\.",
+    r"(?<=\.\.)\.",  # regular expressions, base64: signs that stand together in no usual way
+    r"n+",
+    r"0[aA]|[aA]0",
+)
 
 
 def estimate(text: str) -> int:
@@ -92,7 +83,7 @@ def estimate(text: str) -> int:
         return 0
     read = text.translate(_classes)
     words, inner, long, capitals, cyrillic, cyrillic_long, runs, rare, breaks, mixed = (
-        p.findall(read) for p in _patterns()
+        re.findall(pattern, read) for pattern in _PATTERNS
     )
     total = len(words) - _INNER * len(inner) + _LONG * sum(map(len, long)) + _CAPITAL * len(capitals)
     total += _DIGIT * read.count("0") + _DIGIT_AFTER_SPACE * read.count(" 0") + _MIXED * len(mixed)

@@ -22,7 +22,7 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 EVERYWHERE = ""  # in place of a language: files in data/ itself, which belong to none
 _DATA = Path(__file__).parent / "data"
@@ -78,57 +78,30 @@ def _read(language: str, name: str) -> str:
         return ""
 
 
-class _Rival(NamedTuple):
-    """A language that shares the script of a default one: the words and signs that only one of the two has."""
-
-    language: str
-    own: frozenset[str]
-    others: frozenset[str]
-    signs: re.Pattern[str]
-
-
 @cache
-def _scripts() -> dict[str, str]:
-    return {name: " ".join(lines(name, "language").get("script", (name,))) for name in languages()}
+def _script(language: str) -> str:
+    return " ".join(lines(language, "language").get("script", (language,)))
 
 
 @cache
 def default_languages() -> tuple[str, ...]:
     """One language for each script: what a text is taken for that gives no sign of another."""
     chosen: dict[str, str] = {}
-    for name, script in _scripts().items():
-        if script not in chosen or "default" in lines(name, "language"):
-            chosen[script] = name
-    return tuple(sorted(chosen.values()))
-
-
-@cache
-def _rivals() -> tuple[_Rival, ...]:
-    found = []
-    defaults = {_scripts()[name]: name for name in default_languages()}
     for name in languages():
-        default = defaults[_scripts()[name]]
-        if name != default:
-            own, others = (
-                frozenset(word for word in words(each, "stopwords").get("words", ()) if len(word) > 1)
-                for each in (name, default)
-            )
-            signs = "".join(words(name, "language").get("signs", ()))
-            pattern = re.compile(f"[{re.escape(signs)}]" if signs else "(?!)")
-            found.append(_Rival(name, own - others, others - own, pattern))
-    return tuple(found)
+        if _script(name) not in chosen or "default" in lines(name, "language"):
+            chosen[_script(name)] = name
+    return tuple(sorted(chosen.values()))
 
 
 def rivals(language: str) -> tuple[str, ...]:
     """The other languages that are written in the script of `language`."""
-    return tuple(name for name in languages() if name != language and _scripts()[name] == _scripts()[language])
+    return tuple(name for name in languages() if name != language and _script(name) == _script(language))
 
 
 @cache
 def beside(language: str) -> tuple[str, ...]:
     """`language` and the default languages of all other scripts: what may stand in one text together."""
-    others = (name for name in default_languages() if _scripts()[name] != _scripts()[language])
-    return tuple(sorted((language, *others)))
+    return tuple(sorted({*default_languages(), language}.difference(rivals(language))))
 
 
 def languages_of(text: str) -> tuple[str, ...]:
@@ -140,9 +113,8 @@ def languages_of(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def spoken_in(text: str) -> tuple[str, ...]:
     """The languages whose letters stand in a text: the words of the others need not be read."""
-    chosen = languages_of(text)
-    script = {name: " ".join(lines(name, "language").get("script", ())) for name in chosen}
-    return tuple(name for name in chosen if script[name] not in _SCRIPTS or _SCRIPTS[script[name]].search(text))
+    scripts = ((name, _SCRIPTS.get(_script(name))) for name in languages_of(text))
+    return tuple(name for name, letters in scripts if letters is None or letters.search(text))
 
 
 def rival_of(text: str) -> str:
@@ -150,16 +122,32 @@ def rival_of(text: str) -> str:
     return _detect(text[:_READ]) if " " in text else ""
 
 
+@cache
+def _signs_of_rivals() -> list[tuple[str, frozenset[str], frozenset[str], re.Pattern[str]]]:
+    """Languages that share the script of a default one: the words and the signs that only they have of the two, between
+    them the words that only the default one has."""
+    found = []
+    for default in default_languages():
+        for name in rivals(default):
+            own, others = (
+                frozenset(word for word in words(each, "stopwords").get("words", ()) if len(word) > 1)
+                for each in (name, default)
+            )
+            signs = "".join(words(name, "language").get("signs", ()))
+            found.append((name, own - others, others - own, re.compile(f"[{re.escape(signs)}]" if signs else "(?!)")))
+    return found
+
+
 @lru_cache(maxsize=4096)
 def _detect(text: str) -> str:
     best, most = "", 0
     plain = text.lower().split()
-    for rival in _rivals():
-        signs = [] if text.isascii() else rival.signs.findall(text)
-        if not signs and rival.own.isdisjoint(plain):
+    for name, own, others, its_signs in _signs_of_rivals():
+        signs = [] if text.isascii() else its_signs.findall(text)
+        if not signs and own.isdisjoint(plain):
             continue  # nearly every text ends here
         held = set(_WORD.findall(text.lower()))
-        own = len(rival.own & held)
-        if own and (total := own + len(signs)) >= _ENOUGH and total > max(most, len(rival.others & held)):
-            best, most = rival.language, total
+        said = len(own & held)
+        if said and (total := said + len(signs)) >= _ENOUGH and total > max(most, len(others & held)):
+            best, most = name, total
     return best

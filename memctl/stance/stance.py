@@ -18,7 +18,7 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import fold, stop_terms, terms
 from ..language.names import entity_key, is_han, letter_script
 from ..language.synonyms import groups
-from ..language.words import languages, lines, pattern, words
+from ..language.words import languages, lines, pattern
 
 _SILENT = frozenset(("aside", "hearsay"))
 _UNSURE = frozenset(("aside", "hearsay", "hedge", "past"))
@@ -50,17 +50,6 @@ class ViewPair(NamedTuple):
         """True where one of the two is about nothing that the other is not about."""
         return bool(self.shared) and self.shared in (self.held.things, self.said.things)
 
-    @property
-    def is_same(self) -> bool:
-        """True where moreover both begin with the same: "likes playing" is not "loves watching them play"."""
-        return self.is_whole and self.held.head == self.said.head
-
-    @property
-    def is_again(self) -> bool:
-        """True where nothing turns or limits the fact that does not turn the belief: "likes tea, but only at night"."""
-        plain = self.fact.marks & _TURNING <= self.belief.marks
-        return self.agree and plain and self.belief.denials == self.fact.denials
-
 
 Found = tuple[str, str] | None
 """The kind of a judgement and its verdict."""
@@ -85,10 +74,13 @@ def opposite_attitude(pair: ViewPair) -> Found:
 
 def the_same_again(pair: ViewPair) -> Found:
     """The same is liked, wanted or disliked again; or a plain line is about the very same as the belief, and nothing else."""
-    if pair.held.felt != pair.said.felt or not pair.is_again:
-        return None
-    same = pair.is_same if pair.held.felt else pair.belief.things == pair.fact.things == pair.shared
-    return ("evidence", "for") if same else None
+    if pair.held.felt:  # and both begin with the same: "likes playing" is not "loves watching them play"
+        same = pair.is_whole and pair.held.head == pair.said.head
+    else:
+        same = pair.belief.things == pair.fact.things == pair.shared
+    # Nothing turns or limits the fact that does not turn the belief: "likes tea, but only at night".
+    plain = pair.fact.marks & _TURNING <= pair.belief.marks and pair.belief.denials == pair.fact.denials
+    return ("evidence", "for") if same and plain and pair.agree and pair.held.felt == pair.said.felt else None
 
 
 def denied(pair: ViewPair) -> Found:
@@ -98,12 +90,8 @@ def denied(pair: ViewPair) -> Found:
 
 
 RULES: tuple[Callable[[ViewPair], Found], ...] = (
-    no_longer,
-    another_instead,
-    opposite_attitude,
-    the_same_again,
-    denied,
-)
+    no_longer, another_instead, opposite_attitude, the_same_again, denied,
+)  # fmt: skip
 
 
 def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity_key) -> Judgement | None:
@@ -118,7 +106,10 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     if not shared or apart:
         return None
     names = frozenset(name for name in (*belief.entities, *told) if canonical(name) in shared)
-    if not _meet(_unmarked(belief.text, names), _unmarked(fact.text, names)):
+    # No rule speaks and nothing is asked, whatever the marks, where no two views are whole or alike.
+    plain_held, plain_said = read(belief.text, names, False), read(fact.text, names, False)
+    pairs = [ViewPair(*views, plain_held, plain_said) for views in product(plain_held.views, plain_said.views)]
+    if not any(pair.is_whole or _is_alike(pair) for pair in pairs):
         return None
     held, said = read(belief.text, names), read(fact.text, names)
     pairs = [ViewPair(*views, held, said) for views in product(_counting(held), _counting(said))]
@@ -126,12 +117,6 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     plain = not (others or (held.marks | said.marks) & _UNSURE or opposed(held.things, said.things))
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
-
-
-def _meet(held: Reading, said: Reading) -> bool:
-    """False where no rule speaks and nothing is asked, whatever the marks: no two views are whole or alike."""
-    pairs = (ViewPair(one, other, held, said) for one, other in product(held.views, said.views))
-    return any(pair.is_whole or _is_alike(pair) for pair in pairs)
 
 
 def _counting(text: Reading) -> list[View]:
@@ -162,13 +147,11 @@ def _asked(pairs: list[ViewPair], is_opinion: bool) -> Judgement | None:
     held, said = pair.belief.things, pair.fact.things
     ends = opposed(held, said)
     agree = pair.agree and not ends
-    words = (
-        _words(pair, _both(pair))
-        if ends is None
-        else f"{pair.belief.words.get(ends[0], ends[0])}, {pair.fact.words.get(ends[1], ends[1])}"
-    )
-    numbers = [{thing for thing in things if thing.isdigit()} for things in (held, said)]
-    changed = not agree or "now" in pair.said.marks or bool(numbers[0] and numbers[1] and not numbers[0] & numbers[1])
+    words = _words(pair, _both(pair))
+    if ends:
+        words = f"{pair.belief.words.get(ends[0], ends[0])}, {pair.fact.words.get(ends[1], ends[1])}"
+    numbers = [set(filter(str.isdigit, things)) for things in (held, said)]
+    changed = not agree or "now" in pair.said.marks or bool(all(numbers) and not numbers[0] & numbers[1])
     if is_opinion and changed and pair.held.felt == pair.said.felt and pair.held.felt:
         return judged("reversal", "ended", "another view", f"another view: {words}")
     return judged("evidence", "for" if agree else "against", "same topic", f"same topic: {words}")
@@ -222,14 +205,14 @@ class View(NamedTuple):
     `hearsay`, `past`), that it is new (`now`) or limited (`turn`).
     """
 
-    things: frozenset[str]
-    head: str
-    before: frozenset[str]
-    sign: int
-    felt: str
-    ended: bool
-    instead: bool
-    marks: frozenset[str]
+    things: frozenset[str] = frozenset()
+    head: str = ""
+    before: frozenset[str] = frozenset()
+    sign: int = 1
+    felt: str = ""
+    ended: bool = False
+    instead: bool = False
+    marks: frozenset[str] = frozenset()
 
 
 class Reading(NamedTuple):
@@ -246,47 +229,32 @@ class Reading(NamedTuple):
         return frozenset(thing for view in self.views for thing in view.things | view.before)
 
 
-class _Grammar(NamedTuple):
-    """The patterns of some languages: what turns, ends or colours a view, what marks it, and where clauses end."""
+@lru_cache(maxsize=8192)
+def read(text: str, names: frozenset[str] = frozenset(), marked: bool = True) -> Reading:
+    """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails.
 
-    operators: re.Pattern[str]
-    marks: dict[str, re.Pattern[str]]
-    clause_ends: re.Pattern[str]
-
-
-@lru_cache(maxsize=1024)
-def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
-    """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
+    Without `marked` its views alone, and without their marks, which cost the most.
+    """
     own, others = _own_words(text[:_MOST_CHARACTERS], names)
-    grammar = _grammar(frozenset(map(letter_script, own)))
-    grammar = grammar._replace(marks={name: mark for name, mark in grammar.marks.items() if mark.search(own)})
+    operators, known, clause_ends = _patterns(frozenset(map(letter_script, own)))
+    marking = {name: mark for name, mark in known.items() if mark.search(own)} if marked else {}
     found: list[View] = []
-    for sentence in _sentence_ends().split(own):
+    for sentence in re.split(r"(?<=[.!?;])\s|(?<=[。！？；])", own):
         heard: frozenset[str] = frozenset()
-        for clause in grammar.clause_ends.split(sentence):
-            marks = frozenset(name for name, mark in grammar.marks.items() if mark.search(clause))
-            found += _views(clause, grammar.operators, marks | heard, found[-1] if found else None)
+        for clause in clause_ends.split(sentence):
+            marks = frozenset(name for name, mark in marking.items() if mark.search(clause))
+            found += _views(clause, operators, marks | heard, found[-1] if found else None)
             heard |= marks & {"hearsay"}
-    denials = sum(match.lastgroup in _DENYING for match in grammar.operators.finditer(own))
-    marks = frozenset(grammar.marks) | ({"hearsay"} if others else set())
+    if not marked:
+        return Reading(tuple(found), frozenset(), 0, {})
+    denials = sum(match.lastgroup in _DENYING for match in operators.finditer(own))
+    marks = frozenset(marking) | ({"hearsay"} if others else set())
     return Reading(tuple(found), marks, denials, dict(reversed(_keys(own))))
 
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
     """What a line is about, beside these names: two lines without a common topic say nothing of each other."""
-    return _unmarked(text, names).things
-
-
-@lru_cache(maxsize=8192)
-def _unmarked(text: str, names: frozenset[str]) -> Reading:
-    """What a text is about: its views without their marks, which cost the most, and nothing else."""
-    own, _ = _own_words(text[:_MOST_CHARACTERS], names)
-    grammar = _grammar(frozenset(map(letter_script, own)))
-    found: list[View] = []
-    for sentence in _sentence_ends().split(own):
-        for clause in grammar.clause_ends.split(sentence):
-            found += _views(clause, grammar.operators, frozenset(), found[-1] if found else None)
-    return Reading(tuple(found), frozenset(), 0, {})
+    return read(text, names, False).things
 
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
@@ -300,28 +268,23 @@ def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | Non
 
 
 @cache
-def _grammar(scripts: frozenset[str]) -> _Grammar:
-    """The patterns of the languages that are written in these scripts."""
+def _patterns(scripts: frozenset[str]) -> tuple[re.Pattern[str], dict[str, re.Pattern[str]], re.Pattern[str]]:
+    """What turns, ends or colours a view, what marks it, and where clauses end, in the languages written in these scripts."""
     chosen = tuple(name for name in languages() if scripts & set(lines(name, "language").get("script", ())))
-    told = {name: pattern(chosen, "stance", name) for name in {*_TURNS, *_MARKS, "clause"}}
-    signs = r"[,，、:：()（）](?!\d)|\s[—–-]\s"
-    return _Grammar(
-        re.compile("|".join(f"(?P<{name}>{told[name]})" for name in _TURNS), re.IGNORECASE),
-        {name: re.compile(told[name], re.IGNORECASE) for name in _MARKS},
-        re.compile(f"{signs}|{told['clause']}", re.IGNORECASE),
-    )
+    turns = "|".join(f"(?P<{name}>{pattern(chosen, 'stance', name)})" for name in _TURNS)
+    ends = rf"[,，、:：()（）](?!\d)|\s[—–-]\s|{pattern(chosen, 'stance', 'clause')}"
+    marks = {name: re.compile(pattern(chosen, "stance", name), re.IGNORECASE) for name in _MARKS}
+    return re.compile(turns, re.IGNORECASE), marks, re.compile(ends, re.IGNORECASE)
 
 
-@cache
-def _sentence_ends() -> re.Pattern[str]:
-    return re.compile(r"(?<=[.!?;])\s|(?<=[。！？；])")
+def _listed(section: str) -> Iterator[str]:
+    return (line for language in languages() for line in lines(language, "stance").get(section, ()))
 
 
 @cache
 def _light() -> frozenset[str]:
     """Keys of words that are nobody's object."""
-    listed = (word for language in languages() for word in words(language, "stance").get("light", ()))
-    return stop_terms() | {term for word in listed for term in terms(word)}
+    return stop_terms() | {term for line in _listed("light") for word in line.split() for term in terms(word)}
 
 
 @cache
@@ -351,14 +314,8 @@ def _group_of() -> dict[str, str]:
 
 @cache
 def _pieces() -> re.Pattern[str]:
-    light = _alternation(word for language in languages() for word in words(language, "stance").get("light", ()))
-    ends = (
-        end
-        for language in languages()
-        for line in lines(language, "stance").get("scales", ())
-        for end in re.split("[,|]", line)
-    )
-    whole = _alternation(end.strip() for end in ends)
+    light = _alternation(word for line in _listed("light") for word in line.split())
+    whole = _alternation(end.strip() for line in _listed("scales") for end in re.split("[,|]", line))
     return re.compile(
         rf"(?P<whole>{whole})|(?P<light>{light})|(?P<run>(?:(?!{light}|{whole})[\u3400-\u9fff\uf900-\ufaff])+)|[^\s\u3400-\u9fff\uf900-\ufaff]+"
     )
@@ -433,9 +390,9 @@ def _spelling_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"{start}@?{re.escape(stem)}{ends}", re.IGNORECASE)
 
 
-def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last: View | None) -> Iterator[View]:
+def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last: View | None) -> list[View]:
     """The views of a clause with these marks; `last` is the view before it."""
-    view, at = View(frozenset(), "", frozenset(), 1, "", False, False, marks), 0
+    view, at = View(marks=marks), 0
     made: list[View] = []
     prefers, first = False, ""
     for match in operators.finditer(clause):
@@ -453,7 +410,7 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
         turned = view.felt or view.ended or view.sign < 0
         if view.things and (turned or kind == "instead"):
             made.append(view)
-            view = View(frozenset(), "", frozenset(), 1, "", False, False, marks)
+            view = View(marks=marks)
         elif view.things:
             first = view.head
             view = view._replace(things=frozenset(), head="", before=view.things)
@@ -461,9 +418,7 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
     view = _about(view, clause[at:])
     if not view.things and view.before:
         view = view._replace(things=view.before, head=first, before=frozenset())
-    if view.things or view.ended:
-        made.append(view)
-    yield from made
+    return [*made, view] if view.things or view.ended else made
 
 
 def _turned(view: View, kind: str, last: View | None) -> View:

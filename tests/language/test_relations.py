@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.facts import Fact
-from memctl.language.relations import Relation, relation, relation_key, slot_of
+from memctl.language.relations import Relation, relation, slot_of
 from memctl.markdown.grammar import parse
 
 
@@ -21,9 +21,15 @@ def rows(section: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split(" | ")] for line in found]
 
 
+def key_of(text: str, *names: str) -> str | None:
+    """The slot that a line about these fills."""
+    found = relation(text, names)
+    return found.key if found else None
+
+
 @pytest.mark.parametrize(("key", "name", "text"), rows("stated"))
 def test_a_plain_statement_fills_a_slot(key: str, name: str, text: str) -> None:
-    assert relation_key(text, [name]) == key
+    assert key_of(text, name) == key
 
 
 @pytest.mark.parametrize(("name", "text"), rows("not stated"))
@@ -63,7 +69,7 @@ def test_the_subject_is_the_one_entity_of_the_line(names: list[str], text: str, 
 
 @pytest.mark.parametrize(("key", "text"), rows("own"))
 def test_a_line_without_an_entity_is_the_owners(key: str, text: str) -> None:
-    assert relation_key(text) == (key if key != "-" else None)
+    assert key_of(text) == (key if key != "-" else None)
 
 
 def fact(line: str) -> Fact:

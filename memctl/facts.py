@@ -34,13 +34,7 @@ class Kind(Enum):
         return by_letter[word.upper()] if word.upper() in by_letter else cls(word.lower())
 
 
-_LETTERS = {
-    Kind.WORLD: "W",
-    Kind.EXPERIENCE: "B",
-    Kind.OPINION: "O",
-    Kind.OBSERVATION: "S",
-    Kind.NOTE: "",
-}
+_LETTERS = dict(zip(Kind, ("W", "B", "O", "S", ""), strict=True))
 
 UNSAID = 0.7
 """Confidence of an opinion whose author wrote no number."""

@@ -69,6 +69,4 @@ def question_id(kind: str, *about: str) -> str:
 
 def _spelled(parts: Sequence[str]) -> str:
     number = int.from_bytes(hashed("\0".join(parts).encode("utf-8", "replace"), 5))
-    return "".join(
-        (_PAIRS[number >> 30], _PAIRS[number >> 20 & 1023], _PAIRS[number >> 10 & 1023], _PAIRS[number & 1023])
-    )
+    return "".join(_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0))

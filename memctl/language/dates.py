@@ -351,10 +351,9 @@ def _opened(tokens: list[DateToken], at: int, opener: str, today: date, level: i
 
 def _closer(tokens: list[DateToken], at: int, opener: str = "") -> str:
     """The kind of bound that a word after a point sets (以来, 之前, onwards); empty if none."""
-    names = [name for name in _CLOSERS if _is(tokens, at, name)]
-    if not names or (names[0] == "start_end" and not opener):  # 会议上周开始 does not mean "since", 从上周开始 does
-        return ""
-    return _CLOSERS[names[0]]
+    name = next((name for name in _CLOSERS if _is(tokens, at, name)), "")
+    # 会议上周开始 does not mean "since", 从上周开始 does
+    return "" if not name or (name == "start_end" and not opener) else _CLOSERS[name]
 
 
 def _ranged(
@@ -463,9 +462,8 @@ def _whole(text: str, today: date) -> Period | None:
 def _whole_in(text: str, today: date, chosen: tuple[str, ...]) -> Period | None:
     tokens = lexer(chosen).tokens(text, today, whole=True)
     phrase = _phrase(tokens, 0, today, 2) if tokens and tokens[0].start == 0 else None
-    if phrase is None or phrase.end < len(tokens) or text[tokens[-1].end :] not in ("", "."):
-        return None
-    return phrase.period
+    is_all = phrase and phrase.end == len(tokens) and text[tokens[-1].end :] in ("", ".")
+    return phrase.period if phrase and is_all else None
 
 
 def _interval(left: str, right: str, today: date) -> Period | None:
@@ -523,31 +521,25 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
 
 def day_of(name: str, written: str | None, today: date) -> date | None:
     """The one day that `written` names ("2025-11-27", "yesterday"); None for None, Usage for anything else."""
-    if written is None:
-        return None
-    period = parse_when(written, today)
-    if period is None or period.first is None or period.first != period.last:
+    first, last = parse_when(written or "", today) or Period()
+    if written is not None and (first is None or first != last):
         raise Usage(f"{name} {written!r} is not a day", "write 2025-11-27 or yesterday")
-    return period.first
+    return first
 
 
 def first_day(
     name: str, written: str | None, today: date, cure: str = "write 7d, 2025-11-27 or 2025-11"
 ) -> date | None:
     """The day on which the time that `written` names begins ("7d", "2025-11"); None for None, Usage for anything else."""
-    if written is None:
-        return None
-    period = parse_when(written, today)
-    if period is None or period.first is None:
+    period = parse_when(written or "", today)
+    if written is not None and not (period and period.first):
         raise Usage(f"{name} {written!r} is not understood", cure)
-    return period.first
+    return period.first if period else None
 
 
 def last_day(name: str, written: str | None, today: date) -> date | None:
     """The day on which the time that `written` names ends, today for a span such as "30d"; None for None."""
-    if written is None:
-        return None
-    period = parse_when(written, today)
-    if period is None:
+    period = parse_when(written or "", today)
+    if written is not None and period is None:
         raise Usage(f"{name} {written!r} is not understood", "write 2025-11-27, 2025-11 or 30d")
-    return period.last or period.first
+    return period.last or period.first if period else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -128,8 +128,18 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
     """
     if not known:
         return ()
+    found: list[tuple[int, int, Listed]] = []
+    words = [(match.start(), match.end(), stem_word(match[0])) for match in _NAME_WORD.finditer(text)]
+    for at, (start, _, stem) in enumerate(words):
+        for listed in known.get(stem, ()):
+            wanted = listed.stem.split(" ")
+            if [word[2] for word in words[at : at + len(wanted)]] == wanted:
+                found.append((start, words[at + len(wanted) - 1][1], listed))
+    for at, char in enumerate(text) if not text.isascii() else ():
+        names = known[char] if char in known and is_han(char) else ()
+        found += ((at, at + len(listed.name), listed) for listed in names if text.startswith(listed.name, at))
     places: dict[tuple[int, int], set[str]] = {}
-    for start, end, listed in (*_in_words(text, known), *_in_han(text, known)):
+    for start, end, listed in found:
         is_phrase = any(word[:1].islower() for word in listed.name.split()[1:])
         if is_phrase or not listed.name[:1].isupper() or not text[start:end][:1].islower():
             places.setdefault((start, end), set()).add(listed.entity)
@@ -143,22 +153,6 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
         if len(places[start, end]) == 1:
             named.append((start, next(iter(places[start, end]))))
     return tuple(dict.fromkeys(name for _, name in sorted(named)))
-
-
-def _in_words(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
-    words = [(match.start(), match.end(), stem_word(match[0])) for match in _NAME_WORD.finditer(text)]
-    for at, (start, _, stem) in enumerate(words):
-        for listed in known.get(stem, ()):
-            wanted = listed.stem.split(" ")
-            if [word[2] for word in words[at : at + len(wanted)]] == wanted:
-                yield start, words[at + len(wanted) - 1][1], listed
-
-
-def _in_han(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
-    for at, char in enumerate(text) if not text.isascii() else ():
-        for listed in known[char] if char in known and is_han(char) else ():
-            if text.startswith(listed.name, at):
-                yield at, at + len(listed.name), listed
 
 
 def by_head(listed: Iterable[tuple[str, Listed]]) -> dict[str, list[Listed]]:

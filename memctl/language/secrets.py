@@ -60,12 +60,6 @@ def _lower(text: str) -> str:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when first needed: a line with no suspect literal in it compiles none of the token shapes."""
-    return re.compile(pattern)
-
-
-@cache
 def _issued() -> tuple[tuple[str, list[str], str], ...]:
     """Name, prefixes and shape of the tokens that an issuer marks."""
     rows = (line.split(" | ") for line in lines(EVERYWHERE, "secrets")["tokens"])
@@ -79,7 +73,7 @@ def _tokens(text: str) -> Iterator[Secret]:
             start = text.find(prefix)
             while start >= 0:
                 body = start + len(prefix)
-                match = _compiled(shape + _END).match(text, body) if _starts_clean(text, start) else None
+                match = re.compile(shape + _END).match(text, body) if _starts_clean(text, start) else None
                 if match and _is_random_enough(match[0]):
                     yield Secret(name, start, body + len(match[0].rstrip(".")))
                 # going on after a refused match too is what keeps "sk-ant-sk-ant-…" linear
@@ -90,12 +84,12 @@ def _starts_clean(text: str, start: int) -> bool:
     r"""False inside a longer ASCII word; an escape before it (`\n` in JSON, `%3D` in a URL) does not belong to the word."""
     before = text[max(0, start - 3) : start]
     return not (before[-1:].isascii() and before[-1:].isalnum()) or bool(
-        _compiled(r".?\\[nrt]|%[0-9A-Fa-f]{2}").fullmatch(before)
+        re.fullmatch(r".?\\[nrt]|%[0-9A-Fa-f]{2}", before)
     )
 
 
 def _is_placeholder(word: str) -> bool:
-    return bool(_compiled(_PLACEHOLDER).search(_lower(word)))
+    return bool(re.search(_PLACEHOLDER, _lower(word)))
 
 
 def _is_random_enough(token: str) -> bool:
@@ -106,14 +100,14 @@ def _is_random_enough(token: str) -> bool:
 def _is_wordy(token: str) -> bool:
     """True when words make up half of it, as in `getUserToken-v2`; one in a thousand random tokens comes near that."""
     word = r"[A-Z]?(?=[a-z]*[aeiouy])[a-z]{3,12}(?![a-z])|(?<![A-Za-z0-9])[A-Z]{3,12}(?![A-Za-z0-9])|[a-z]{18,}"
-    return sum(map(len, _compiled(word).findall(token))) >= 0.5 * len(token)
+    return sum(map(len, re.findall(word, token))) >= 0.5 * len(token)
 
 
 def _is_key_block(match: re.Match[str]) -> bool:
     """True when key material follows the header or it has a line to itself; a sentence that names it has neither."""
     before = match.string[max(0, match.start() - 40) : match.start()].rpartition("\n")[2]
     alone = not before.strip(" \t>`-") and match["body"].lstrip(" \t")[:1] in ("", "\n", "\r")
-    return alone or bool(_compiled(r"[A-Za-z0-9+/]{32}").search(match["body"]))
+    return alone or bool(re.search(r"[A-Za-z0-9+/]{32}", match["body"]))
 
 
 def _is_url_password(match: re.Match[str]) -> bool:
@@ -122,10 +116,10 @@ def _is_url_password(match: re.Match[str]) -> bool:
     default = r"(?i)[\w-]*pass(?:word|wd)?|secret|token|admin|root|postgres|test|\$\w+|%\w+%|[0-9]{0,5}|\W+"
     return (
         password.lower() != match["user"].lower()
-        and not _compiled(default).fullmatch(password)
+        and not re.fullmatch(default, password)
         and not _is_placeholder(password)
         and not password.startswith("[")
-        and not _compiled(r"sha256:|(?:[\w-]+\.)?example\b").match(match.string, match.end())
+        and not re.compile(r"sha256:|(?:[\w-]+\.)?example\b").match(match.string, match.end())
     )
 
 
@@ -215,7 +209,7 @@ def _key_blocks(text: str) -> Iterator[Secret]:
     """Private keys in PEM form, from header to footer, cut short or not."""
     header = r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     body = r"(?P<body>(?:[^-]|-(?!-)){0,16000})(?:-----END [A-Z0-9 ]{1,60}-----)?"
-    found = filter(_is_key_block, _compiled(header + body).finditer(text))
+    found = filter(_is_key_block, re.compile(header + body).finditer(text))
     yield from (Secret("private key block", *match.span()) for match in found)
 
 
@@ -223,7 +217,7 @@ def _shapes(text: str, low: str) -> Iterator[Secret]:
     """Findings of `_lines`; a pattern runs only over lines that have its literal."""
     for name, literal, shape, proves in _lines():
         for start, end in _lines_with(low, literal) if literal else [(0, len(text))]:
-            found = filter(proves, _compiled(shape).finditer(text, start, end))
+            found = filter(proves, re.compile(shape).finditer(text, start, end))
             yield from (Secret(name, *match.span("secret")) for match in found)
 
 
@@ -235,11 +229,6 @@ def _lines_with(low: str, literal: str) -> list[tuple[int, int]]:
         spans.append((start, end if end >= 0 else len(low)))
         at = low.find(literal, spans[-1][1])
     return spans
-
-
-@cache
-def _stems() -> tuple[str, ...]:
-    return tuple(stem for language in languages() for stem in words(language, "secrets").get("stems", ()))
 
 
 @cache
@@ -259,10 +248,11 @@ def _key() -> re.Pattern[str]:
 
 def _assignments(text: str, low: str) -> Iterator[Secret]:
     """Values that a key word leads to: `password=…`, «пароль: …», "密码是…"."""
-    spans = {span for stem in _stems() for span in _lines_with(low, stem)}
+    stems = (stem for language in languages() for stem in words(language, "secrets").get("stems", ()))
+    spans = {span for stem in stems for span in _lines_with(low, stem)}
     for position, end in sorted(spans):
         while key := _key().search(low, position, end):
-            value = _compiled(_VALUE).match(text, key.end(), end)
+            value = re.compile(_VALUE).match(text, key.end(), end)
             position = key.end()
             if value and _is_assigned(key, value):
                 start, position = value.span(value.lastgroup or 0)
@@ -274,23 +264,20 @@ def _is_assigned(key: re.Match[str], value: re.Match[str]) -> bool:
     word = value["quoted"] or value["bare"].rstrip(".)]}*=")
     if len(word) < 6 or word.isalpha() or _is_ordinary(word, quoted=bool(value["quoted"])):  # cheapest first
         return False
+    before = key.string[max(0, key.start() - 40) : key.start()]
+    if re.search(pattern(languages(), "secrets", "harmless"), before) or "manager" in (key["gap"] or ""):
+        return False  # the key word of a hash, of a token for pages and the like, or of a password manager
     loose = key["sep"] is None and (_is_wordy(word) or sum(map(str.isdigit, word)) < 2)
-    if loose or _is_harmless(key):
+    if loose:
         return False
     tie = (key["sep"] or "").strip()
     if key["pass"] or (key["token"] == "secret" and ("=" in tie or value["quoted"])):
         return _is_password(word, strong=bool(key["gap"]) or tie in ("", "|"))
-    if key["token"] == "token" and "=" not in tie and _compiled(r"[0-9a-f-]{0,40}").fullmatch(word):
+    if key["token"] == "token" and "=" not in tie and re.fullmatch(r"[0-9a-f-]{0,40}", word):
         return False  # "token: <uuid>" and "token <hash>" are the number of a request or a commit more often than not
-    return _is_token(word)
-
-
-def _is_harmless(key: re.Match[str]) -> bool:
-    """True for the key word of a hash, of a token for pages and the like, and of a password manager."""
-    before = key.string[max(0, key.start() - 40) : key.start()]
-    return bool(_compiled(pattern(languages(), "secrets", "harmless")).search(before)) or "manager" in (
-        key["gap"] or ""
-    )
+    # A generated value of 16 characters or more that has both letters and digits.
+    mixed = len(word) >= 16 and word.isascii() and re.search("[0-9].*[A-Za-z]|[A-Za-z].*[0-9]", word)
+    return bool(mixed) and _is_random_enough(word)
 
 
 def _is_ordinary(word: str, quoted: bool) -> bool:
@@ -302,7 +289,7 @@ def _is_ordinary(word: str, quoted: bool) -> bool:
         r"|[^\W\d_]+(?:[_-](?:[^\W\d_]+[0-9]{0,3}|[0-9]{1,4}))*_?|[0-9]{1,3}[a-zA-Z]{1,7}"
     )
     code = not quoted and not set("()[]{}").isdisjoint(word)
-    return code or bool(_compiled(plain).fullmatch(word)) or _is_placeholder(word) or "://" in word
+    return code or bool(re.fullmatch(plain, word)) or _is_placeholder(word) or "://" in word
 
 
 def _is_password(word: str, strong: bool = False) -> bool:
@@ -311,18 +298,11 @@ def _is_password(word: str, strong: bool = False) -> bool:
         r"(?i)(?:argon|sha|md|pbkdf|aes|rs|hs|es|oauth|base|utf|ed|ipv|http|python|windows|web)-?[0-9]+[\w./-]{0,6}"
         r"|(?:test|demo|foo|bar|abc|pass(?:word)?|secret|token|my)[-_]?[0-9]{0,4}|(.)\1*|1?23456\d*|20[0-9]{6}"
     )
-    if _compiled(common).fullmatch(word):
+    if re.fullmatch(common, word):
         return False
     letter, digit = any(map(str.isalpha, word)), any(map(str.isdigit, word))
-    sign = bool(_compiled(r"[^\w\s.,/:-]").search(word))
+    sign = bool(re.search(r"[^\w\s.,/:-]", word))
     if strong:
-        year = _compiled(r"[^\W\d]+(?:19|20)[0-9]{2}").fullmatch(word)  # "Release2025" stands in notes of every kind
+        year = re.fullmatch(r"[^\W\d]+(?:19|20)[0-9]{2}", word)  # "Release2025" stands in notes of every kind
         return len(word) >= 8 and letter and digit and not year and (sign or word != word.lower())
     return word.isdigit() or (letter and (digit or sign))
-
-
-def _is_token(word: str) -> bool:
-    """True for a generated value of 16 characters or more that has both letters and digits."""
-    return (
-        len(word) >= 16 and word.isascii() and bool(_compiled("[0-9].*[A-Za-z]|[A-Za-z].*[0-9]").search(word))
-    ) and _is_random_enough(word)

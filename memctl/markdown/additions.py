@@ -18,7 +18,7 @@ from ..language.words import languages, pattern, words
 from .attributes import ATTRIBUTES
 from .grammar import parse, printable_line, render
 from .lines import MAX_LINE, LineText, Role, split_lines
-from .page import Entry, Page, is_retain, parse_page
+from .page import Entry, Page, is_retain, open_end, parse_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +127,9 @@ def _opening(before: str, page: Page, day: date, closed: bool) -> str:
 def _closings(before: str) -> Iterator[str]:
     """Ways to close what a page may have left open, the likely first. A blank line ends most HTML."""
     yield from ("", "\n")
-    longest = dict.fromkeys("`~", 3)
-    for line in split_lines(before.removeprefix("\ufeff")):
-        bare = line.lstrip(" >")
-        for mark in longest:
-            longest[mark] = max(longest[mark], len(bare) - len(bare.lstrip(mark)))
-    yield from (f"{mark * length}\n" for mark, most in longest.items() for length in sorted({3, most}))
-    yield from ("-->\n", "?>\n", "]]>\n")
-    html = before.lower()
-    tags = sorted(("pre", "script", "style", "textarea"), key=lambda tag: -html.rfind(f"<{tag}"))
-    yield from (f"</{tag}>\n" for tag in tags)
+    if closing := open_end(split_lines(before.removeprefix("\ufeff"))):
+        yield f"{closing}\n"
+    yield "-->\n"
 
 
 BULLET = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+])(?P<gap>[ \t]+)(?=\S)")

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..facts import Fact, Kind
 from ..language.names import AT_NAME, WIKI_NAME, read_name, spell
-from .attributes import ATTRIBUTES, BY_NAME, Attribute, BadValue
+from .attributes import ATTRIBUTES, BY_NAME, BadValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,21 +129,14 @@ def _set(fields: dict[str, Any], extra: list[tuple[str, str]], name: str, value:
     known = BY_NAME.get(name)
     if known is None:
         extra.append((name, value))
-    elif known.is_flag:
-        fields[known.field] = known.read(value)
-    elif known.many:
-        fields[known.field] = (*fields.get(known.field, ()), _read(known, value))
-    elif known.field in fields:
+        return
+    if known.field in fields and not known.many and not known.is_flag:
         raise BadValue(f"{name}= stands twice", f"write one, such as {name}={known.example}")
-    else:
-        fields[known.field] = _read(known, value)
-
-
-def _read(attribute: Attribute, value: str) -> Any:
     try:
-        return attribute.read(value)
+        read = known.read(value)
     except BadValue as bad:
-        raise BadValue(str(bad), f"write {attribute.name}={attribute.example}") from None
+        raise BadValue(str(bad), bad.suggestion if known.is_flag else f"write {name}={known.example}") from None
+    fields[known.field] = (*fields.get(known.field, ()), read) if known.many else read
 
 
 def with_attributes(fact: Fact, values: Mapping[str, Sequence[str]]) -> Fact | Problem:

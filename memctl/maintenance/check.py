@@ -12,7 +12,7 @@ from typing import Any
 
 from ..beliefs.page_read import read_entries, read_last_written
 from ..beliefs.page_write import unread_heads
-from ..conflicts.listing import Conflict, conflicts
+from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation, Fact
 from ..index.open_memory import OpenMemory
@@ -75,30 +75,26 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
         for entry in page.entries:
             findings += _check_entry(path, entry, pages)
         findings += _secrets(path, page)
-    findings += (finding for path, (_, page) in pages.parsed.items() for finding in _blocks(path, page))
+        findings += _blocks(path, page)
     findings += _twice(pages)
     findings += _shared_aliases(pages)
     findings += _brought_back(workspace, pages)
     findings += _aliases(workspace)
-    findings += (_conflict(pair) for pair in conflicts(memory) if pair.kind == "conflict")
-    return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
-
-
-def _conflict(pair: Conflict) -> Finding:
-    place = pair.sides[-1].source
     cure = "`memctl resolve` decides, or says that both hold"
-    return Finding(place.path, place.line, 1, "conflict", str(pair).removeprefix("conflict: "), cure)
+    for pair in conflicts(memory):
+        if pair.kind == "conflict":
+            path, line, *_ = pair.sides[-1].source
+            findings.append(Finding(path, line, 1, "conflict", str(pair).removeprefix("conflict: "), cure))
+    return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
 
 
 def _aliases(workspace: Workspace) -> Iterator[Finding]:
     """The file of words that the settings name, where it cannot be followed."""
     try:
-        fault = aliases_fault(workspace)
+        if fault := aliases_fault(workspace):
+            yield Finding(fault.path, 1, 1, "aliases", fault.what, fault.cure)
     except MemctlError as error:
         yield Finding(SETTINGS, 1, 1, "aliases", f"under [recall], {error.what}", error.cure)
-        return
-    if fault:
-        yield Finding(fault.path, 1, 1, "aliases", fault.what, fault.cure)
 
 
 def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Finding]:
@@ -136,7 +132,8 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
         yield from _citations(path, line, prose, pages)
         for match in _WIKI.finditer(prose):
             target = link_target(match[1])
-            if target and entity_key(target.removesuffix(".md")) not in pages.names and not _is_file(target):
+            is_file = re.search(r"\.\w{1,5}$", target) and not target.endswith(".md")  # a picture or an attachment
+            if target and entity_key(target.removesuffix(".md")) not in pages.names and not is_file:
                 what = f"[[{target}]] does not lead to a page"
                 yield Finding(path, line, 1, "link", what, "make the page, or correct the name")
     elif entry.role is not Role.CODE:
@@ -160,11 +157,6 @@ def _attributes(path: str, line: int, fact: Fact) -> Iterator[Finding]:
         if getattr(fact, each.field) not in (None, ()) and fact.kind.letter not in each.kinds:
             what = f"{each.name}= means nothing on {fact.kind.letter}"
             yield Finding(path, line, 1, "attribute", what, f"it belongs to {each.kinds}")
-
-
-def _is_file(target: str) -> bool:
-    """Links to pictures and other attachments are not pages."""
-    return bool(re.search(r"\.\w{1,5}$", target)) and not target.endswith(".md")
 
 
 def _citations(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
@@ -231,9 +223,8 @@ def _blocks(path: str, page: Page) -> Iterator[Finding]:
 def _twice(pages: _Pages) -> Iterator[Finding]:
     """Ids that the author gave to two lines; evidence repeats the id of what it cites, and computed ids meet in twins."""
     for ref, places in pages.ids.items():
-        own = [place for place in places if not ref.startswith("f-")]
-        for path, line in own[1:]:
-            first = f"{own[0][0]}#L{own[0][1]}"
+        for path, line in () if ref.startswith("f-") else places[1:]:
+            first = "{}#L{}".format(*places[0])
             yield Finding(path, line, 1, "id", f"^{ref} is taken by {first}", "give one of them another id")
 
 

@@ -52,12 +52,14 @@ def init(folder: Path, git: bool = False) -> Made:
     notes = []
     if git:
         own = [path for path, text in sorted(pages.items()) if _is_own(workspace, path, text)]
-        notes = [commit_own(workspace.root, own)]
+        try:
+            notes = _committed(workspace.root, own)
+        except GitFailed as failed:  # the workspace is whole without
+            notes = [f"git: nothing is committed: {failed}"]
         if _is_unmerged(workspace):
-            notes.append(
-                f".gitattributes stays as it is, without `{_MERGE}`: git will not merge the logs of two machines"
-            )
-    return Made(workspace.root, made, [note for note in notes if note], found)
+            what = f"without `{_MERGE}`: git will not merge the logs of two machines"
+            notes.append(f".gitattributes stays as it is, {what}")
+    return Made(workspace.root, made, notes, found)
 
 
 def _is_own(workspace: Workspace, path: str, text: str) -> bool:
@@ -69,16 +71,13 @@ def _is_own(workspace: Workspace, path: str, text: str) -> bool:
 
 def _is_unmerged(workspace: Workspace) -> bool:
     """True if a .gitattributes that was there before lacks the line by which logs of two machines merge."""
-    try:
-        text = read_page(workspace, ".gitattributes").text
-    except MemctlError:
-        return True
-    attributes = (line.split() for line in text.splitlines() if not line.startswith("#"))
-    return not any("merge=union" in words[1:] and _is_for_logs(words[0]) for words in attributes if words)
-
-
-def _is_for_logs(pattern: str) -> bool:
-    return pattern.removeprefix("/").startswith("memory/") or pattern in ("*", "*.md", "**/*.md")
+    with suppress(MemctlError):
+        for line in read_page(workspace, ".gitattributes").text.splitlines():
+            pattern, *attributes = line.split() or [""]
+            is_for_logs = pattern.removeprefix("/").startswith("memory/") or pattern in ("*", "*.md", "**/*.md")
+            if is_for_logs and "merge=union" in attributes:
+                return False
+    return True
 
 
 # -- the repository of --git ------------------------------------------------------------------------------------------
@@ -91,18 +90,8 @@ class GitFailed(Exception):
     """What git said, or why it could not be asked."""
 
 
-def commit_own(root: Path, own: Sequence[str]) -> str:
-    """Commit the files `own` of a folder, in a new repository where it is in none; what was done, in a line.
-
-    Empty where git has them all. What keeps git from it is said and is no error: the workspace is whole without.
-    """
-    try:
-        return _committed(root, own)
-    except GitFailed as failed:
-        return f"git: nothing is committed: {failed}"
-
-
-def _committed(root: Path, own: Sequence[str]) -> str:
+def _committed(root: Path, own: Sequence[str]) -> list[str]:
+    """Commit the files `own` of a folder, in a new repository where it is in none; what was done, if anything was to do."""
     try:
         top = ask_git(root, "rev-parse", "--show-toplevel")
     except GitFailed as failed:
@@ -114,7 +103,7 @@ def _committed(root: Path, own: Sequence[str]) -> str:
     added = ask_git(root, "diff", "--cached", "--name-only", "--diff-filter=A", "--relative", "--", *own).splitlines()
     new = sorted({*others, *added})
     if not new:
-        return ""
+        return []
     try:
         ask_git(root, "var", "GIT_COMMITTER_IDENT")
     except GitFailed:
@@ -123,14 +112,13 @@ def _committed(root: Path, own: Sequence[str]) -> str:
     ask_git(root, "add", "--", *new)
     ask_git(root, "commit", "--quiet", "--message", "A workspace of memctl", "--", *new)
     where = f"to {top}" if top else "to a new repository"
-    return f"git: {len(new)} files committed {where}; your own files are left to you"
+    return [f"git: {len(new)} files committed {where}; your own files are left to you"]
 
 
 def ask_git(root: Path, *words: str) -> str:
     """What git prints. It asks nothing, and knows no repository but the one that the folder is in."""
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("GIT_DIR", "GIT_WORK", "GIT_INDEX"))
-    }
+    others = ("GIT_DIR", "GIT_WORK", "GIT_INDEX")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     try:
         done = subprocess.run(
             ["git", *words], cwd=root, env=kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}, capture_output=True,

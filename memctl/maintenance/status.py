@@ -55,6 +55,8 @@ class Status:
         """(what, value) for people."""
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items()) or "none"
         days = f", {self.first_day} to {self.last_day}" if self.first_day else ""
+        fresh = "fresh" if self.fresh else f"stale: {self.stale}"
+        size = f"{_size(self.index_bytes)} for" if self.index_bytes else "of"
         return [
             ("workspace", self.workspace),
             *([("vault", self.vault)] if self.vault else ()),
@@ -62,28 +64,22 @@ class Status:
             ("pages", f"{self.pages:,}{days}"),
             ("entities", f"{self.entities:,} with a page"),
             ("beliefs", f"{self.beliefs:,} in bank/opinions.md"),
-            (
-                "index",
-                f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, "
-                + (f"{_size(self.index_bytes)} for " if self.index_bytes else "of ")
-                + _size(self.markdown_bytes),
-            ),
+            ("index", f"{fresh}, {size} {_size(self.markdown_bytes)}"),
             ("search", self.search),
             *(("vectors", line) for line in self._vector_lines()),
-            *self._missing(),
+            *(("optional", line) for line in self._missing()),
             *(("problem", f"{path}: {problem}") for path, problem in sorted(self.problems.items())),
             ("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())),
         ]
 
-    def _missing(self) -> Iterator[tuple[str, str]]:
-        """What each optional package that is not there would add, with the extra that brings it, a row each."""
+    def _missing(self) -> Iterator[str]:
+        """What each optional package that is not there would add, with the extra that brings it."""
         lacking: dict[str, list[str]] = {}
         for it in self.optional.values():
             if not it["installed"]:
                 lacking.setdefault(it["extra"], []).append(it["adds"])
-        how = f"not installed; {ExtraMissing('NAME', '').cure} brings NAME:" if lacking else "all installed"
-        yield "optional", how
-        yield from (("optional", f"{extra}: {'; '.join(adds)}") for extra, adds in lacking.items())
+        yield f"not installed; {ExtraMissing('NAME', '').cure} brings NAME:" if lacking else "all installed"
+        yield from (f"{extra}: {'; '.join(adds)}" for extra, adds in lacking.items())
 
     def _vector_lines(self) -> Iterator[str]:
         """The model, what it has done and what is missing."""
@@ -124,13 +120,12 @@ class Glance(NamedTuple):
 def glance(memory: OpenMemory) -> Glance:
     """A look at the folder and at its index, which stays as it is: nothing is read, nothing made."""
     found = memory.workspace.scan()
-    root = str(memory.workspace.root)
-    if not (memory.workspace.derived / "index.sqlite").exists():
-        return Glance(root, len(found), None, len(found), vault_note(memory.workspace))
-    counted, known = memory.run(lambda at: (dict(census(at.index)["kinds"]), at.index.known()))
-    changed = sum(not step.is_young for step in changes(found, known))
-    facts = sum(counted.values()) - counted.get("note", 0)
-    return Glance(root, len(found), facts, changed, vault_note(memory.workspace))
+    facts, changed = None, len(found)
+    if (memory.workspace.derived / "index.sqlite").exists():
+        kinds, known = memory.run(lambda at: (census(at.index)["kinds"], at.index.known()))
+        facts = sum(count for kind, count in kinds if kind != "note")
+        changed = sum(not step.is_young for step in changes(found, known))
+    return Glance(str(memory.workspace.root), len(found), facts, changed, vault_note(memory.workspace))
 
 
 def vault_note(workspace: Workspace) -> str | None:
@@ -172,9 +167,8 @@ def _status(memory: OpenMemory) -> Status:
         entities=counted["entities"][0][0],
         beliefs=counted["beliefs"][0][0],
         markdown_bytes=_shown_bytes(workspace) if workspace.hides else size or 0,
-        index_bytes=_bytes(workspace, "index.sqlite")
-        if workspace.hides is None
-        else 0,  # it grows with private lines too
+        # It grows with private lines too.
+        index_bytes=_bytes(workspace, "index.sqlite") if workspace.hides is None else 0,
         fresh=report.stale is None,
         stale=report.stale,
         problems=report.problems | obstacles,
@@ -182,7 +176,10 @@ def _status(memory: OpenMemory) -> Status:
         versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
         vectors=vectors,
         vault=vault_note(workspace),
-        optional=_optional(),
+        optional={
+            name: {"installed": find_spec(name) is not None, "extra": extra, "adds": adds}
+            for name, (extra, adds) in _OPTIONAL.items()
+        },
     )
 
 
@@ -214,13 +211,6 @@ _OPTIONAL = {
 """Optional packages: the extra that brings each, and what it adds."""
 
 
-def _optional() -> dict[str, dict[str, Any]]:
-    return {
-        name: {"installed": find_spec(name) is not None, "extra": extra, "adds": adds}
-        for name, (extra, adds) in _OPTIONAL.items()
-    }
-
-
 def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
     """Which model the settings mean, whether it can be had, and how much it has done.
 
@@ -230,8 +220,7 @@ def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
     entries = sum(leaf.entries for leaf in leaves(index))
     said: list[str] = []
     made_by, missing, used = None, entries, False
-    kept = open_vectors(workspace, said.append)
-    if kept:
+    if kept := open_vectors(workspace, said.append):
         with closing(kept):
             made_by = kept.head.embedder_id
             own = chosen.embedder

@@ -48,63 +48,48 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
         for each in mine:
             pages[each["path"]].append(each)
         plans = [_plan(workspace, path, written) for path, written in pages.items()]
-        problem = next((plan.problem for plan in plans if plan.problem), None)
+        problem = next((problem for _, problem in plans if problem), None)
         if not dry_run and not problem:
-            for plan in plans:
-                _write(workspace, plan)
+            for edit, _ in plans:
+                _write(workspace, edit, is_new=pages[edit.path][0]["before"] is None)
             journal.drop(workspace, commands[: skip + 1])
             with suppress(MemctlError):  # it is taken back; the next question would bring the index up to date too
                 memory.run(lambda at: sync(at.workspace, at.index, wait=0.5, seconds=1.0))
-    diff = "".join(plan.edit.diff() for plan in plans)
+    diff = "".join(edit.diff() for edit, _ in plans)
     return Undone(commands[skip].partition(" ")[0], tuple(pages), diff, problem)
 
 
-@dataclass(slots=True)
-class _UndoPlan:
-    """What a page is to be; `is_new` where the command made it."""
-
-    edit: Edit
-    is_new: bool
-    problem: MemctlError | None = None
-
-
-def _write(workspace: Workspace, plan: _UndoPlan) -> None:
-    if not plan.edit.is_change or plan.edit.before is None:
+def _write(workspace: Workspace, edit: Edit, is_new: bool) -> None:
+    if not edit.is_change or edit.before is None:
         return
-    if plan.is_new and not plan.edit.after:
-        remove(workspace, plan.edit.path, plan.edit.before)
+    if is_new and not edit.after:
+        remove(workspace, edit.path, edit.before)
     else:
-        put(workspace, plan.edit.path, plan.edit.before, plan.edit.after.encode("utf-8", "surrogateescape"))
+        put(workspace, edit.path, edit.before, edit.after.encode("utf-8", "surrogateescape"))
 
 
-def _plan(workspace: Workspace, path: str, written: Sequence[dict[str, Any]]) -> _UndoPlan:
+def _plan(workspace: Workspace, path: str, written: Sequence[dict[str, Any]]) -> tuple[Edit, MemctlError | None]:
     """A page without what a command wrote into it, the last first; it may have been taken back half-way."""
     edit = read_for_edit(workspace, path)
     done = next((n for n, each in enumerate(written) if each["before"] == journal.page_hash(edit.before)), len(written))
-    plan = _UndoPlan(edit, written[0]["before"] is None)
     data = edit.before or b""
+    problem: MemctlError | None = None
     for each in reversed(written[:done]):
         if journal.page_hash(data) != each["after"]:
             data, edited = _without_lines(data, each)
+            if edited:
+                problem = PageChanged(path)
+                problem.what = f"{path}#L{edited} is not any more what was written; nothing was undone"
+                problem.cure = f"`memctl open {path}#L{edited}` to change it by hand; `memctl undo --skip` leaves it"
+                break
         elif any(gone is None for _, _, gone in each["spans"]):
             cure = f"`git diff {path}` shows it if it was committed; `memctl undo --skip` takes back what was written before"
-            plan.problem = Refused(f"{path}: the text that it replaced is not kept", cure)
+            problem = Refused(f"{path}: the text that it replaced is not kept", cure)
             break
         else:
-            data, edited = _without_spans(data, each["spans"]), 0
-        if edited:
-            plan.problem = PageChanged(path)
-            plan.problem.what = f"{path}#L{edited} is not any more what was written; nothing was undone"
-            plan.problem.cure = f"`memctl open {path}#L{edited}` to change it by hand; `memctl undo --skip` leaves it"
-            break
-    plan.edit = edit._replace(after=decoded(data))
-    return plan
-
-
-def _without_spans(data: bytes, spans: Sequence[journal.Span]) -> bytes:
-    for at, length, gone in reversed(spans):
-        data = data[:at] + (gone or "").encode() + data[at + length :]
-    return data
+            for at, length, gone in reversed(each["spans"]):
+                data = data[:at] + (gone or "").encode() + data[at + length :]
+    return edit._replace(after=decoded(data)), problem
 
 
 def _without_lines(data: bytes, written: dict[str, Any]) -> tuple[bytes, int]:

@@ -236,8 +236,9 @@ def _json(path: Path, made: "Evaluation", explain: bool, least: float | None, me
     ]
     results = [
         fields(result.question, "line id")
-        | {"type": result.question.type or None, "question": result.question.text}
         | {
+            "type": result.question.type or None,
+            "question": result.question.text,
             "gold": [
                 {"said": item.gold.said, "at": list(map(str, item.places))} | fields(item, "moved changed")
                 for item in result.standing

@@ -54,7 +54,7 @@ def open_at(call: Call, path: Path, line: int) -> None:
     """Open a file in the owner's editor; where there is none, or no terminal for it, the place is printed. Usage then."""
     try:
         words = editor_command(path, line)
-        if needs_terminal(words):
+        if _program(words) in _IN_TERMINAL.split() and not (sys.stdin.isatty() and sys.stdout.isatty()):
             cure = "open that place by hand; `memctl open --print` prints it alone"
             raise Usage(f"{words[0]} needs a terminal, and there is none", cure)
         run_editor(words)
@@ -175,11 +175,6 @@ def editor_command(path: Path, line: int | None = None) -> list[str]:
 
 def _program(words: list[str]) -> str:
     return Path(words[0]).name.lower().removesuffix(".exe").removesuffix(".cmd")
-
-
-def needs_terminal(command: list[str]) -> bool:
-    """True for an editor that draws in the terminal, where there is none."""
-    return _program(command) in _IN_TERMINAL.split() and not (sys.stdin.isatty() and sys.stdout.isatty())
 
 
 def run_editor(command: list[str]) -> None:

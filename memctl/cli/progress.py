@@ -24,13 +24,12 @@ class Bar:
     stays = False
 
     def __init__(self, what: str, draw: Draw | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._what, self._clock, self._begin = what, clock, clock()
-        self._rich: Any = None
-        self._draw = draw or self._draw_rich
-        self._at: tuple[str, int, int] = (what, 0, 0)
+        self._what, self._clock, self._draw = what, clock, draw or self._draw_rich
+        self._at, self._begin = (what, 0, 0), clock()
         self._samples: deque[tuple[float, int]] = deque()
         self._lock = threading.RLock()
         self._timer: threading.Timer | None = None  # shows work that tells nothing for a while
+        self._rich: Any = None
 
     def update(self, done: int, total: int, what: str = "") -> None:
         """Note how far it is; draw it, unless the work is young or done."""
@@ -55,12 +54,17 @@ class Bar:
             self.show()
 
     def show(self) -> None:
-        """Draw the newest state, if the work is old enough."""
+        """Draw the newest state, if the work is old enough, with the time left by the rate of the last seconds."""
         with self._lock:
             what, done, total = self._at
-            if self._clock() - self._begin >= _SHOWN_AFTER and not done >= total > 0:
-                told = f"{done:,} of {total:,}" if total else ""
-                self._draw(what, done, total, " · ".join(filter(None, (told, self._left(done, total)))))
+            if self._clock() - self._begin < _SHOWN_AFTER or done >= total > 0:
+                return
+            told = [f"{done:,} of {total:,}"] if total else []
+            if total and self._samples:
+                (first, start), (last, _) = self._samples[0], self._samples[-1]
+                if last - first >= _MEASURED and done > start:
+                    told.append(time_left((total - done) * (last - first) / (done - start)))
+            self._draw(what, done, total, " · ".join(told))
 
     def close(self) -> None:
         """Take the line away."""
@@ -68,24 +72,13 @@ class Bar:
             self._at = (self._what, 1, 1)
             self._hide()
 
-    def _left(self, done: int, total: int) -> str:
-        """The time left by the rate of the last seconds; empty before there is one."""
-        if not total or len(self._samples) < 2:
-            return ""
-        (first, start), (last, _) = self._samples[0], self._samples[-1]
-        if last - first < _MEASURED or done <= start:
-            return ""
-        return time_left((total - done) * (last - first) / (done - start))
-
     def _draw_rich(self, what: str, done: int, total: int, told: str) -> None:
         if self._rich is None:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
             console = Console(stderr=True)
-            width = max(
-                10, min(40, console.width - len(what) - _BESIDE)
-            )  # the same all along, whatever is told beside it
+            width = max(10, min(40, console.width - len(what) - _BESIDE))  # the same all along
             columns = (TextColumn("{task.description}"), BarColumn(width), TextColumn("{task.fields[told]}"))
             self._rich = Progress(*columns, console=console, transient=True)
             self._task = self._rich.add_task(what, total=None, told=told)

@@ -304,7 +304,7 @@ def test_a_citation_of_a_line_that_moved_is_followed_by_its_id(root: Path) -> No
 
 
 def test_init_is_idempotent_and_overwrites_nothing(tmp_path: Path) -> None:
-    """Twice the same; what was there stays; --git adds its two files."""
+    """Twice the same; what was there stays; --git adds its two files, by which logs are merged and the index is ignored."""
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "memory.md").write_text("mine\n")
     made = json.loads(call(["init", "new", "--git", "--json"], tmp_path).out)["made"]
@@ -312,7 +312,9 @@ def test_init_is_idempotent_and_overwrites_nothing(tmp_path: Path) -> None:
     before = snapshot(tmp_path / "new")
     assert json.loads(call(["init", "new", "--git", "--json"], tmp_path).out)["made"] == []
     assert snapshot(tmp_path / "new") == before and before["memory.md"] == b"mine\n"
+    assert (before[".gitattributes"], b".memory/" in before[".gitignore"]) == (b"memory/*.md merge=union\n", True)
     assert (tmp_path / "new/.memory/.gitignore").read_text().endswith("*\n")
+    assert ".gitattributes" not in json.loads(call(["init", "plain", "--json"], tmp_path).out)["made"]
 
 
 def test_status_counts(root: Path) -> None:

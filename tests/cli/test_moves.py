@@ -6,13 +6,15 @@ import io
 import json
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from face_helpers import call, fixture_copy, memory_on, write_pages
 from rich.cells import cell_len
 
-from memctl.cli.moves import editor_command
+from memctl.cli.moves import _Picker, editor_command, pick
 from memctl.errors import ExtraMissing
 
 
@@ -124,53 +126,46 @@ def test_the_log_has_what_was_told_not_what_happened(tmp_path: Path) -> None:
     assert (twice.code, twice.out) == (2, "") and "give one" in twice.err
 
 
-@pytest.mark.parametrize(
-    ("keys", "opened"),
-    [
-        ("kettle\r", "Found the kettle"),
-        ("чайн\r", "Чайник нашли"),
-        ("茶壶\r", "找到了茶壶"),
-        ("since:\x15kettle\r", "Found the kettle"),  # a filter half typed, then another question
-        ("kettle\x0e\x0e\x10\x10\r", "Found the kettle"),  # down and up, past the ends
-        ("zzqx\rxx\x1b", None),  # Enter on nothing does nothing
-        ("\x03", None),
-    ],
-)
-def test_the_picker_asks_as_one_types(keys: str, opened: str | None, tmp_path: Path) -> None:
-    """Enter gives the hit that is chosen; Esc and Ctrl-C nothing."""
-    pytest.importorskip("prompt_toolkit")
-    from prompt_toolkit.application import create_app_session
-    from prompt_toolkit.input import create_pipe_input
-    from prompt_toolkit.output import DummyOutput
-
-    from memctl.cli.moves import pick
-
-    memory = memory_on(
-        write_pages(tmp_path, {"memory/2025-11-28.md": "- W: Found the kettle\n- W: Чайник нашли\n- W: 找到了茶壶\n"})
-    )
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
-        pipe.send_text(keys)
-        found = pick(memory, "", {})
-    assert (found.content if found else None) == opened
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(24, 80), (12, 30), (7, 20)])
-def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tmp_path: Path) -> None:
-    """On a low one too: hits above, and below them the line of the one that is chosen, with its citation where there is room."""
+@contextmanager
+def typed(keys: str, screen: io.StringIO | None = None, rows: int = 24, columns: int = 80) -> Iterator[None]:
+    """What the picker finds typed when it asks; it draws on `screen`."""
     pytest.importorskip("prompt_toolkit")
     from prompt_toolkit.application import create_app_session
     from prompt_toolkit.data_structures import Size
     from prompt_toolkit.input import create_pipe_input
     from prompt_toolkit.output.vt100 import Vt100_Output
 
-    from memctl.cli.moves import pick
+    output = Vt100_Output(screen or io.StringIO(), lambda: Size(rows=rows, columns=columns), term="xterm")
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=output):
+        pipe.send_text(keys)
+        yield
 
+
+@pytest.mark.parametrize(
+    ("keys", "opened"),
+    [
+        ("kettle\r", "Found the kettle"), ("чайн\r", "Чайник нашли"), ("茶壶\r", "找到了茶壶"),
+        ("since:\x15kettle\r", "Found the kettle"),  # a filter half typed, then another question
+        ("kettle\x0e\x0e\x10\x10\r", "Found the kettle"),  # down and up, past the ends
+        ("zzqx\rxx\x1b", None),  # Enter on nothing does nothing
+        ("\x03", None),
+    ],
+)  # fmt: skip
+def test_the_picker_asks_as_one_types(keys: str, opened: str | None, tmp_path: Path) -> None:
+    """Enter gives the hit that is chosen; Esc and Ctrl-C nothing."""
+    told = "- W: Found the kettle\n- W: Чайник нашли\n- W: 找到了茶壶\n"
+    with typed(keys):
+        found = pick(memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": told})), "", {})
+    assert (found.content if found else None) == opened
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(24, 80), (12, 30), (7, 20)])
+def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tmp_path: Path) -> None:
+    """On a low one too: hits above, and below them the line of the one that is chosen, with its citation where there is room."""
     lines = "".join(f"- W: 茶壶 {n}\n" for n in range(9))
     memory = memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": f"{lines}- W: Kettle found\n- W: more\n"}))
     screen = io.StringIO()
-    output = Vt100_Output(screen, lambda: Size(rows=rows, columns=columns), term="xterm")
-    with create_pipe_input() as pipe, create_app_session(input=pipe, output=output):
-        pipe.send_text("\x1b")
+    with typed("\x1b", screen, rows, columns):
         pick(memory, "kettle", {})
     shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", screen.getvalue())
     assert "2025-11-28  Kettle" in shown and ">   12 - W:" in shown
@@ -181,8 +176,6 @@ def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tm
 @pytest.mark.parametrize("word", ["kettle boils", "чайник кипит", "水壶开了"])
 def test_the_picker_cuts_no_word(columns: int, word: str, tmp_path: Path) -> None:
     """A hit that is longer than the screen ends with an ellipsis, and with its place where there is room; the page below is wrapped."""
-    from memctl.cli.moves import _Picker
-
     text = f"- W(src=tool): {' '.join([word] * 60)}\n"
     memory = memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": text}))
     picker = _Picker(memory, {}, lambda: columns)
@@ -198,8 +191,6 @@ def test_the_picker_cuts_no_word(columns: int, word: str, tmp_path: Path) -> Non
 
 
 def test_the_picker_says_what_no_longer_holds(tmp_path: Path) -> None:
-    from memctl.cli.moves import _Picker
-
     told = "- W(key=db) @Atlas: Uses PostgreSQL\n- W(key=вес) @Чай: 3 кг\n- W(t=2025-11-01..2025-11-02) @茶: PostgreSQL 茶会\n"
     now = "- W(key=db) @Atlas: Uses MongoDB, no PostgreSQL\n- W(key=вес) @Чай: 4 кг\n"
     memory = memory_on(write_pages(tmp_path, {"memory/2025-11-20.md": told, "memory/2025-11-28.md": now}))
@@ -223,8 +214,6 @@ def test_the_picker_is_for_a_person(tmp_path: Path) -> None:
 
 def test_the_picker_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to install it."""
-    from memctl.cli.moves import pick
-
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     with pytest.raises(ExtraMissing, match="prompt_toolkit") as raised:
         pick(memory_on(write_pages(tmp_path, {})), "", {})

@@ -64,13 +64,6 @@ def test_init_says_that_git_will_not_merge_logs(tmp_path: Path, there: str | Non
     assert "merge=union" not in memctl("init", ".", cwd=tmp_path).stderr
 
 
-def test_init_with_git_lets_logs_merge(tmp_path: Path) -> None:
-    init(tmp_path, git=True)
-    assert (tmp_path / ".gitattributes").read_text() == "memory/*.md merge=union\n"
-    assert ".memory/" in (tmp_path / ".gitignore").read_text()
-    assert not (init(tmp_path / "plain").root / ".gitattributes").exists()
-
-
 def test_init_where_a_file_stands(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CannotWrite):

@@ -20,8 +20,7 @@ from face_helpers import NOW
 from memctl.index.resident import Resident
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.server.http_app import application, listen, run
-from memctl.server.http_gate import Gate
+from memctl.server.http_app import Gate, application, listen, run
 from memctl.server.http_routes import Served
 
 TOKEN = "t" * 43

@@ -157,14 +157,11 @@ class _ReplyReader:
         self._openers = list(_compiled(_OPENER).finditer(text))
         self._starts = [match.start() for match in self._openers]
         # Where a command begins right behind the end of another, the one before must have ended.
-        self._hard = [start for start in self._starts if self._before(start) in tuple("]】］")]
+        closing = tuple("]】］")
+        self._hard = [start for start in self._starts if text[max(0, start - 64) : start].rstrip().endswith(closing)]
         self._closers: dict[str, list[int]] = {}
         self._is_open = False  # the command that was read last began a quotation that did not end
         self.ignored = 0
-
-    def _before(self, start: int) -> str:
-        """The last character before `start` that is not white space, if it is near."""
-        return self._text[max(0, start - 64) : start].rstrip()[-1:]
 
     def commands(self) -> Iterator[Command]:
         """The commands from left to right."""

@@ -41,8 +41,7 @@ def serve(
         )
     root = call.memory.workspace.root
     try:
-        from ..server.http_app import application, listen, run
-        from ..server.http_gate import Gate
+        from ..server.http_app import Gate, application, listen, run
         from ..server.http_routes import Served
     except ImportError as error:
         raise ExtraMissing("serve", f"what serves HTTP (package {error.name})") from None

@@ -20,18 +20,21 @@ from ..language.tokens import Counter
 from ..notes.workspace import Workspace, find_workspace
 from ..recall.asked import is_polite
 from .chat_messages import (
+    ChatLimits,
     Message,
     checked,
     cleaned,
     cost_of,
+    cut,
     is_system,
     is_turn,
+    originals,
     paired,
+    questions_of,
     set_beside,
     text_of,
     without_thinking,
 )
-from .chat_window import ChatLimits, cut, originals, questions_of
 from .context import ContextOptions, core_of, room_beside, staleness
 from .counters import counter_of
 from .layers import Layers
@@ -143,12 +146,14 @@ class _Chat:
         room -= self._layers.cost(session)
         if room <= 0:
             return []
-        gone = set(self.cut.gone)  # a question leans on what is sent: the same chat sent again asks the same
-        for question in questions_of([None if at in gone else m for at, m in enumerate(self._all)], self._newest):
+        gone, unsent = self.cut.gone, set(self.cut.gone)
+        note = f"Messages {gone[0] + 1} to {gone[-1] + 1} of this chat are not shown." if len(gone) > 1 else ""
+        # A question leans on what is sent: the same chat sent again asks the same.
+        for question in questions_of([None if at in unsent else m for at, m in enumerate(self._all)], self._newest):
             items = self._belonging(question, room, (*before, *session))
             items = [*session, *items, *self._further(question, (*before, *session, *items))] if items else []
             while items:
-                if any(self._put(recalled_block(items, *told)) for told in ((self._note(), self._layers.rest), ())):
+                if any(self._put(recalled_block(items, *told)) for told in ((note, self._layers.rest), ())):
                     return items
                 items.pop()
         return session if session and self._put(recalled_block(session)) else []
@@ -173,10 +178,6 @@ class _Chat:
         kept = fitting(fresh, room - cost(first), self._count, (*before, *first))
         # An original that holds a line of the workspace and more does not push it out: the line has the citation.
         return [*fitting(found, room - cost(kept), self._count, before), *kept]
-
-    def _note(self) -> str:
-        gone = [at + 1 for at in self.cut.gone]
-        return f"Messages {gone[0]} to {gone[-1]} of this chat are not shown." if len(gone) > 1 else ""
 
     def _put(self, block: str) -> bool:
         """Set a block behind the newest message of the user; False, with nothing changed, if it does not fit."""

@@ -133,23 +133,22 @@ def memories(memory: OpenMemory, message: str, *, k: int = 10, hops: int = 1, bu
         return Memories("", 0)
     answer = recall(memory, query, k=k, hops=hops)
     least = WEAK * max((hit.score for hit in answer.hits), default=0.0)
-    kept = [hit for hit in answer.hits if hit.score >= least and not hit.retracted]
-    items = _as_items(memory, answer._replace(hits=tuple(kept)))
-    items += [item_of(hit, "recalled", "related") for hit in answer.related or () if not hit.retracted]
-    items = fitting(items, budget, estimate)
+    kept = tuple(hit for hit in answer.hits if hit.score >= least and not hit.retracted)
+    related = tuple(hit for hit in answer.related or () if not hit.retracted)
+    items = fitting(_as_items(memory, answer._replace(hits=kept, related=related)), budget, estimate)
     return Memories(recalled_block(items, rest=_rest(answer, items)), len(items))
 
 
 def told(memory: OpenMemory, answer: Answer) -> str:
     """An answer as a model reads it: passages in the order of their pages, the best first, facts with their ids."""
     items = _as_items(memory, answer, ids=True)
-    items += [item_of(hit, "recalled", "related", ids=True) for hit in answer.related or ()]
     return recalled_block(items, rest=_rest(answer, items))
 
 
 def _as_items(memory: OpenMemory, answer: Answer, ids: bool = False) -> list[Item]:
     hits = memory.run(lambda opened: with_neighbours(opened, answer.hits))
-    return [item_of(hit, "recalled", ids=ids) for hit in hits]
+    related = (item_of(hit, "recalled", "related", ids=ids) for hit in answer.related or ())
+    return [*(item_of(hit, "recalled", ids=ids) for hit in hits), *related]
 
 
 def _rest(answer: Answer, items: Sequence[Item]) -> str:

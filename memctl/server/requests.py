@@ -50,10 +50,6 @@ class Parameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    def given(self) -> dict[str, Any]:
-        """The parameters that were sent."""
-        return self.model_dump(exclude_unset=True, by_alias=True)
-
 
 class _Recall(Parameters):
     query: Annotated[str, Field(max_length=32_000)] = _optional("Words, any language; also path:bank/ heading:X")
@@ -239,9 +235,9 @@ RetainRequest = create_model("RetainRequest", __base__=_Retain, **_BODY)
 
 
 def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -> dict[str, Any]:
-    """The parameters of a call; Usage for the first that is unknown, missing or out of bounds."""
+    """The parameters that were sent; Usage for the first that is unknown, missing or out of bounds."""
     try:
-        return model.model_validate(given).given()
+        return model.model_validate(given).model_dump(exclude_unset=True, by_alias=True)
     except ValidationError as error:
         every = error.errors(include_url=False, include_context=False, include_input=False)
         wrong = min(every, key=lambda each: len(each["loc"]))

@@ -16,8 +16,7 @@ from strategies import examples
 
 import memctl
 from memctl.context.chat import Prepared, prepare
-from memctl.context.chat_messages import cleaned, cost_of, paired, read_chat, text_of, without_thinking
-from memctl.context.chat_window import cut, originals
+from memctl.context.chat_messages import cleaned, cost_of, cut, originals, paired, read_chat, text_of, without_thinking
 from memctl.context.context import ContextOptions
 from memctl.context.fence import fenced_blocks, without_fenced
 from memctl.errors import OverBudget, Usage

@@ -28,7 +28,7 @@ from memctl.memory import Memory
 from memctl.notes.token import read_private, token_of
 from memctl.notes.workspace import Workspace, find_workspace
 from memctl.server import http_app as http
-from memctl.server.http_gate import LARGEST
+from memctl.server.http_app import LARGEST
 from memctl.server.http_routes import ROUTES, Route, Served, openapi, page
 from memctl.system import locked
 

@@ -9,7 +9,7 @@ import pytest
 from face_helpers import write_pages
 from http_helpers import TOKEN, Reply, Running, serving
 
-from memctl.server.http_gate import LARGEST
+from memctl.server.http_app import LARGEST
 
 PAGES = {"memory/2025-11-01.md": "- W @Atlas: the database is PostgreSQL\n"}
 GOOD, BODY = "application/json", b'{"text": "database"}'

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .context.public_pages import PublicPage
     from .entities import rename
     from .entities.rename import Named as Named
-    from .evaluation import evaluate, labels, systems
+    from .evaluation import evaluate, labels
     from .evaluation.evaluate import Evaluation as Evaluation
     from .evaluation.labels import Labelled
     from .evaluation.metrics import Difference as Difference, Interval as Interval
@@ -90,7 +90,7 @@ else:
 
     _ROOMS = {
         "beliefs": "view", "conflicts": "listing", "context": "chat chat_messages context counters public_pages session",
-        "entities": "rename", "evaluation": "evaluate labels systems", "forget": "forget select", "index": "recalled sync",
+        "entities": "rename", "evaluation": "evaluate labels", "forget": "forget select", "index": "recalled sync",
         "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "token",
         "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
         "review": "answer collect", "shared": "shared", "transfer": "export importing", "vault": "vault",
@@ -475,7 +475,7 @@ class Memory(OpenMemory):
 
     def evaluate(self, questions: Path, configurations: Sequence[str] = ("recall",), **options: Any) -> Evaluation:
         """Measure how well recall, or two configurations of search, answer labelled questions; `options` as in `EvalOptions`."""
-        options |= {"configurations": systems.read_configurations(configurations), "clock": self.today}
+        options |= {"configurations": evaluate.read_configurations(configurations), "clock": self.today}
         return evaluate.evaluate(self, questions, evaluate.EvalOptions(**options))
 
     def label(self, question: str, citations: Sequence[str], *, as_of: str | None = None, **options: Any) -> Labelled:

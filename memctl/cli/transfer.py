@@ -224,9 +224,10 @@ def _csv(table: "Exported") -> Iterator[str]:
 
     What a spreadsheet would take for a formula gets a `'` before it: facts may be the words of strangers.
     """
-    for row in (dict(zip(table.columns, table.columns, strict=True)), *table.rows):
+    names = list(table.rows[0])
+    for row in (names, *([row[name] for name in names] for row in table.rows)):
         line = io.StringIO()
-        csv.writer(line).writerow([_cell(row[name]) for name in table.columns])
+        csv.writer(line).writerow([_cell(value) for value in row])
         yield line.getvalue()
 
 

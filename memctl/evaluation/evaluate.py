@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import re
+import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from operator import attrgetter
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import NamedTuple
 
 from ..errors import ExtraBroken, MemctlError, Usage
 from ..facts import Citation
-from ..hits import Hit
+from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, days_of_pages, entries_at, own_terms, passing
@@ -25,22 +26,200 @@ from ..index.row import Row
 from ..index.sync import sync
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
+from ..language.names import is_han
+from ..language.words import default_languages, words
 from ..markdown.escape import many
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import Workspace
-from ..recall.recall import resolve_about
+from ..recall.query import read_query
+from ..recall.recall import recall_in, resolve_about
+from ..recall.related import related_to
 from ..vectors.file import open_vectors
 from ..vectors.models import choice, is_of
 from .labels import Golden, LabelledQuestion, Sessions, Standing, lines_of, read_label, read_sessions
 from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
-from .systems import BASELINES, AskedOn, Configuration, RawLine, Searcher, places_of, plain_baselines
 
 FAR = 100  # how far down gold is looked for
 _SEED = 7
-_ALL = ""
+_ALL, _UNTYPED = "", "(no type)"
 _SHOWN = 3  # gold items that point at nothing are named, so many of them
 _YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_MOST = 64  # distinct words of a question
+_HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(r"\w+")
+_PIECE = re.compile(rf"(?P<run>[{_HAN}]+)|[^\W{_HAN}]+")
+_STOP = frozenset(
+    word for name in default_languages() for word in words(name, "stopwords").get("words", ()) if not is_han(word[0])
+)
+DEPTH = 50  # hits by which sessions are ranked: ten lines may all be of one
+BASELINES = ("fts5", "grep")
+RELATED = 10  # lines of the second list, beside as many hits
+_BASES = ("recall", "words", "vectors", *BASELINES)
+_Places = tuple[Citation, ...]
 Table = dict[str, dict[str, dict[str, Interval]]]  # group ("" is all) -> system -> metric
+
+
+# -- the ways of searching ---------------------------------------------------------------------------------------------
+
+
+class RawLine(NamedTuple):
+    """A line as it stands on disk; `day` is that of its log, empty elsewhere."""
+
+    place: Citation
+    text: str
+    day: str
+
+
+class Baselines:
+    """The same raw lines, searched in two plain ways."""
+
+    def __init__(self, lines: Iterable[RawLine]) -> None:
+        self._db = sqlite3.connect(":memory:")
+        self._lines = list(lines)
+        self._holding: dict[str, list[int]] = defaultdict(list)
+        for number, line in enumerate(self._lines):
+            for word in set(_pieces(line.text)):
+                self._holding[word].append(number)
+        self._db.execute("CREATE VIRTUAL TABLE plain USING fts5 (line, tokenize = unicode61)")
+        numbered = ((number, line.text.replace("\0", " ")) for number, line in enumerate(self._lines))
+        self._db.executemany("INSERT INTO plain (rowid, line) VALUES (?, ?)", numbered)
+
+    def close(self) -> None:
+        """Let go of them."""
+        self._db.close()
+
+    def fts5(self, question: str, limit: int) -> list[Citation]:
+        """SQLite's FTS5 as it comes: unicode61, any word of the question, by bm25."""
+        words = list(dict.fromkeys(_WORD.findall(question)))[:_MOST]
+        if not words:
+            return []
+        asked = " OR ".join(f'"{word}"' for word in words)
+        sql = "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain), rowid LIMIT ?"
+        return [self._lines[row].place for (row,) in self._db.execute(sql, (asked, limit))]
+
+    def grep(self, question: str, limit: int) -> list[Citation]:
+        """Lines that hold most of the question's words (without "the" and the like), the newest first among equals."""
+        words = list(dict.fromkeys(_pieces(question)))[:_MOST]
+        kept = [word for word in words if word not in _STOP] or words
+        held = Counter(number for word in kept for number in self._holding.get(word, ()))
+        best = sorted(held, key=lambda number: (held[number], self._lines[number].day, number), reverse=True)
+        return [self._lines[number].place for number in best[:limit]]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole words; of Chinese and Japanese, which have no spaces, every two neighbours."""
+    for piece in _PIECE.finditer(text.casefold()):
+        word = piece[0]
+        yield from (word[at : at + 2] for at in range(len(word) - 1)) if piece["run"] and len(word) > 1 else (word,)
+
+
+class Configuration(NamedTuple):
+    """How to search: as recall does by itself, by words only, with vectors, or by a baseline.
+
+    `k` hits are asked for, if given. With more than one of `hops` the lines that are related to the hits follow them.
+    """
+
+    name: str
+    base: str = "recall"
+    k: int | None = None
+    hops: int = 1
+
+
+class AskedOn(NamedTuple):
+    """A question, the day on which it is asked, and the day up to which it may know."""
+
+    text: str
+    today: date
+    as_of: date | None = None
+
+    @property
+    def query(self) -> Query:
+        """The query that recall makes of it; Usage for one that it refuses."""
+        day = self.as_of.isoformat() if self.as_of else None
+        return replace(read_query(self.text, self.today, as_of=day), per_page=1)
+
+
+class Ranking(NamedTuple):
+    """What a search found, best first, each hit by the places that it cites; `deep` goes on where `hits` end."""
+
+    hits: Sequence[_Places]
+    deep: Sequence[_Places]
+    refused: str | None = None
+
+
+def read_configuration(text: str) -> Configuration:
+    """`words`, `recall`, `words+k=20`, `fts5` … as a configuration; Usage for any other."""
+    base, *more = re.split(r"[+,]", text.strip())
+    if "=" in base:
+        base, more = "recall", [base, *more]
+    flags = {}
+    for flag in more:
+        match = re.fullmatch(r"(k)=([1-9]\d{0,2})|(hops)=([23])", flag.strip())
+        if not match:
+            raise Usage(f"configuration {text!r}: {flag!r} is unknown", "flags are +k=N, and +hops=2 or +hops=3")
+        flags[match[1] or match[3]] = int(match[2] or match[4])
+    if base not in _BASES or (base in BASELINES and "hops" in flags):
+        raise Usage(
+            f"configuration {text!r} is unknown", f"{', '.join(_BASES)}, each with +k=N; of recall +hops=2, too"
+        )
+    return Configuration(text.strip(), base, **flags)
+
+
+def read_configurations(texts: Sequence[str]) -> tuple[Configuration, ...]:
+    """One configuration, or two that differ."""
+    found = tuple(map(read_configuration, texts))
+    if len({configuration.name for configuration in found}) < len(found):
+        raise Usage("--compare of a configuration with itself", "name two, such as words recall")
+    return found
+
+
+def places_of(hit: Hit) -> _Places:
+    """The lines that a hit shows: its own, those of its twins, and the place of the belief that it stated."""
+    return (hit.source, *hit.also, *((hit.belief,) if hit.belief else ()))
+
+
+class Searcher:
+    """Asks the questions of an evaluation."""
+
+    def __init__(self, memory: OpenMemory, baselines: Baselines | None, depth: int) -> None:
+        self.memory = memory
+        self._baselines = baselines
+        self._depth = depth
+        self.warnings: Counter[str] = Counter()
+
+    def rank(self, configuration: Configuration, asked: AskedOn) -> Ranking:
+        """What one configuration finds; a question that recall refuses finds nothing, and says why."""
+        if configuration.base in BASELINES:
+            assert self._baselines
+            search = self._baselines.fts5 if configuration.base == "fts5" else self._baselines.grep
+            found = [(place,) for place in search(asked.text, configuration.k or max(self._depth, DEPTH))]
+            return Ranking(found[: self._depth], found)
+        shown, deep = (configuration.k or k for k in (self._depth, max(self._depth, DEPTH)))
+        if configuration.hops > 1:
+            shown = deep = configuration.k or RELATED
+        try:
+            answer = self.answer(configuration, asked, shown)
+            self.warnings.update(set(answer.warnings))
+            hits = [places_of(hit) for hit in (*answer.hits, *(answer.related or ()))]
+            if deep == shown:
+                return Ranking(hits, hits)
+            more = self.answer(configuration, asked, deep).hits
+        except Usage as error:
+            return Ranking((), (), error.what)
+        return Ranking(hits, [places_of(hit) for hit in more])
+
+    def answer(self, configuration: Configuration, asked: AskedOn, k: int) -> Answer:
+        """What recall answers in a configuration."""
+        query, memory = asked.query, self.memory.on(asked.today)
+        if configuration.base == "words":
+            memory = memory.with_workspace(memory.workspace.without_model())
+        answer = recall_in(memory, query, k=k)
+        return (
+            answer if configuration.hops == 1 else related_to(memory, query, answer, k=RELATED, hops=configuration.hops)
+        )
+
+
+# -- what was missed ---------------------------------------------------------------------------------------------------
 
 
 class MissedGold(NamedTuple):
@@ -121,6 +300,9 @@ def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: S
     words = [word.strip(".,;:!?()\"'«»“”") for word in query.words.split() if shared & set(terms(word))]
     said = f"only {', '.join(dict.fromkeys(words))}" if shared else "no word"
     return f"not among the first {FAR}: shares {said} with the question"
+
+
+# -- the evaluation ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +423,15 @@ def _run(
     counts: Counter[str] = Counter()
     gone: list[str] = []
     plain = any(configuration.base in BASELINES for configuration in asked)
-    with plain_baselines(_raw_lines(workspace, days)) if plain else nullcontext() as plain_lines:
+    with closing(Baselines(_raw_lines(workspace, days))) if plain else nullcontext() as plain_lines:
         searcher = Searcher(memory, plain_lines, max(*options.depths, 10))
         for number, question in enumerate(questions):
             memory.progress(number, len(questions))
             found = tuple(map(golden.find, question.gold))
-            counts += Counter(_counted(found))
+            counts["gold"] += len(found)
+            counts["gold_gone"] += sum(not item.places for item in found)
+            counts["gold_moved"] += sum(item.moved for item in found)
+            counts["gold_changed"] += sum(item.changed for item in found)
             gone += [f"{question.place}: {item.gold.said} points at nothing" for item in found if not item.places]
             kept = tuple(item for item in found if item.places or not options.exclude_gone)
             whose = _sessions_of(question, kept, sessions)
@@ -261,7 +446,7 @@ def _run(
                 "points at nothing, and --gone exclude leaves it out",
                 f"correct the labels, beginning with {gone[0]}",
             )
-        _explain_misses(made, searcher, asked, options)
+        _explain_misses(made, searcher, options)
     made.notes += gone[:_SHOWN] + ([f"and {len(gone) - _SHOWN} more such"] if len(gone) > _SHOWN else [])
     made.notes += [f"{n} of the questions: {text}" for text, n in searcher.warnings.most_common(_SHOWN)]
     counts["refused"] = sum(result.refused is not None for result in made.results)
@@ -290,7 +475,7 @@ def _need_vectors(workspace: Workspace) -> None:
             "run `memctl index`; `memctl status` says what is missing",
         )
     with closing(vectors):
-        if not is_of(embedder, vectors.head):
+        if not is_of(embedder, *vectors.head[:2]):
             raise ExtraBroken(
                 f"the vectors are of {vectors.head.embedder_id}, and the model is {embedder.id}",
                 f"run `memctl index`: it embeds again with {embedder.name}; or install the other model again",
@@ -308,17 +493,6 @@ def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[Ra
         for number, text in enumerate(lines, 1):
             if text.strip():
                 yield RawLine(Citation(path, number, number), text, day or "")
-
-
-def _counted(found: Sequence[Standing]) -> Iterator[str]:
-    for item in found:
-        yield "gold"
-        if not item.places:
-            yield "gold_gone"
-        elif item.moved:
-            yield "gold_moved"
-        elif item.changed:
-            yield "gold_changed"
 
 
 def _sessions_of(question: LabelledQuestion, kept: Sequence[Standing], sessions: Sessions) -> tuple[str, ...]:
@@ -363,58 +537,40 @@ def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> A
 def _score(made: Evaluation, options: EvalOptions) -> None:
     """Means with intervals, over all questions and by type, at both levels; and what two configurations differ in."""
     for level, ranks_of in (("line", attrgetter("lines")), (made.place, attrgetter("places"))):
-        groups = _groups([r for r in made.results if any(ranks_of(r).values())])
-        made.sizes[level] = {group: len(results) for group, results in groups.items()}
-        made.levels[level] = {
-            group: _table(made.systems, results, ranks_of, made.depths) for group, results in groups.items()
+        results = [result for result in made.results if any(ranks_of(result).values())]
+        groups = {_ALL: results} if results else {}
+        if any(result.question.type for result in results):
+            for result in sorted(results, key=lambda result: result.question.type or _UNTYPED):
+                groups.setdefault(result.question.type or _UNTYPED, []).append(result)
+        figures = {
+            group: {name: [measure(ranks_of(result)[name], made.depths) for result in some] for name in made.systems}
+            for group, some in groups.items()
+        }
+        made.sizes[level] = {group: len(some) for group, some in groups.items()}
+        made.levels[level] = {  # the same seed: all systems are resampled on the same questions
+            group: {name: intervals(rows, random.Random(_SEED)) for name, rows in by_system.items()}
+            for group, by_system in figures.items()
         }
         if len(options.configurations) == 2 and groups:
-            first, second = (
-                [measure(ranks_of(result)[configuration.name], made.depths) for result in groups[_ALL]]
-                for configuration in options.configurations
-            )
+            first, second = (figures[_ALL][configuration.name] for configuration in options.configurations)
             made.differences[level] = compare(first, second, random.Random(_SEED))
 
 
-def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
-    groups: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        groups[result.question.type or "(no type)"].append(result)
-    typed = dict(sorted(groups.items())) if any(result.question.type for result in results) else {}
-    return ({_ALL: list(results)} if results else {}) | typed
-
-
-def _table(
-    systems: Sequence[str], results: Sequence[Result], ranks_of: Callable[[Result], dict[str, Ranks]], depths: Sequence[int]
-) -> dict[str, dict[str, Interval]]:  # fmt: skip
-    """system -> metric -> mean and interval; all systems are resampled on the same questions."""
-    rows = [
-        {f"{system}\n{metric}": v for system in systems for metric, v in measure(ranks_of(r)[system], depths).items()}
-        for r in results
-    ]
-    table: dict[str, dict[str, Interval]] = defaultdict(dict)
-    for key, interval in intervals(rows, random.Random(_SEED)).items():
-        system, _, metric = key.partition("\n")
-        table[system][metric] = interval
-    return dict(table)
-
-
-def _explain_misses(made: Evaluation, searcher: Searcher, asked: Sequence[Configuration], options: EvalOptions) -> None:
+def _explain_misses(made: Evaluation, searcher: Searcher, options: EvalOptions) -> None:
     """Why the worst questions are: those with gold beyond the last depth, the emptiest first; of two, where they differ."""
-    name, depth = asked[len(options.configurations) - 1].name, max(options.depths)
+    configuration, depth = options.configurations[-1], max(options.depths)
+    first, name = options.configurations[0].name, configuration.name
 
     def share(result: Result, system: str) -> float:
         return sum(rank is not None and rank <= depth for rank in result.lines[system]) / len(result.lines[system])
 
     lined = [result for result in made.results if result.standing]
     if len(options.configurations) == 2:
-        first = asked[0].name
         picked = [result for result in lined if share(result, first) != share(result, name)]
         picked.sort(key=lambda result: share(result, name) - share(result, first))
     else:
         picked = sorted((r for r in lined if share(r, name) < 1), key=lambda result: share(result, name))
     made.missed = len(picked)
-    configuration = asked[len(options.configurations) - 1]
     for result in picked[: options.misses]:
         when = _present(result.question, made.today, options)
         made.misses.append(explain_miss(searcher, configuration, result, when, depth))

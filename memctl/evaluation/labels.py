@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -218,11 +219,6 @@ def target_of(said: str) -> Target:
     return Target(None, said.strip().removeprefix("^"))
 
 
-def same_question(one: str, other: str) -> bool:
-    """True for questions that differ in case and spaces only."""
-    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
-
-
 def render_label(question: LabelledQuestion, onto: str | None = None) -> str:
     """The line that `read_label` reads as this question, without its line break.
 
@@ -240,22 +236,17 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """(number, text) of every line. PageUnreadable for what cannot be read, Usage for a line that is no text."""
     try:
         with open(path, "rb") as stream:
-            number = 0
-            while line := stream.readline(LONGEST + 1):
-                number += 1
+            for number, line in enumerate(iter(partial(stream.readline, LONGEST + 1), b""), 1):
                 if len(line) > LONGEST:
                     raise Usage(f"line {number} of {path} is longer than 1 MiB", "write one JSON object a line")
-                yield number, _decoded(line, number, path)
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError:
+                    raise Usage(f"line {number} of {path} is not UTF-8", "save it as UTF-8") from None
+                yield number, text
     except (OSError, ValueError) as error:  # the latter for a name that is none
         reason = error.strerror if isinstance(error, OSError) else None
         raise PageUnreadable(str(path), reason or str(error), "name a file of labelled questions (JSONL)") from error
-
-
-def _decoded(line: bytes, number: int, path: Path) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Usage(f"line {number} of {path} is not UTF-8", "save it as UTF-8") from None
 
 
 def text_of(workspace: Workspace, path: str) -> str:
@@ -331,47 +322,41 @@ def _append(workspace: Workspace, path: str, asked: LabelledQuestion, dry_run: b
     line = f"{render_label(asked)}\n"
     if dry_run:
         before = text_of(workspace, path)
-        there = _there(path, before, asked)
-        added = "" if there else in_style(line, before)
-        return there or _labelled(path, before, added, asked, diff(path, before, before + added))
-    done = append(workspace, path, lambda before: "" if _there(path, before, asked) else line)
-    there = _there(path, done.before, asked)
-    if there:
+        added = in_style(line, before)
+    else:
+        done = append(workspace, path, lambda before: "" if _there(path, before, asked) else line)
+        before, added = done.before, done.added
+    if there := _there(path, before, asked):
         return there
-    return _labelled(path, done.before, done.added, asked, "")
-
-
-def _labelled(path: str, before: str, added: str, asked: LabelledQuestion, change: str) -> Labelled:
     number = (before + added).count("\n")
+    change = diff(path, before, before + added) if dry_run else ""
     return Labelled(Citation(path, number, number), asked._replace(line=number), False, change)
 
 
 def _there(path: str, before: str, asked: LabelledQuestion) -> Labelled | None:
     """The same question where it stands; Usage if it is labelled otherwise there."""
-    for question in _questions(path, before):
-        if same_question(question.text, asked.text):
-            place = Citation(path, question.line, question.line)
-            if {_key(item) for item in question.gold} != {_key(item) for item in asked.gold}:
-                raise Usage(f"{place} asks the same and is labelled otherwise", "--replace puts this in its place")
-            return Labelled(place, question, True, "")
-    return None
+    old = _asked_before(path, before, asked)
+    if old is None:
+        return None
+    place = Citation(path, old.line, old.line)
+    if {item.ref or item.said for item in old.gold} != {item.ref or item.said for item in asked.gold}:
+        raise Usage(f"{place} asks the same and is labelled otherwise", "--replace puts this in its place")
+    return Labelled(place, old, True, "")
 
 
-def _key(item: Gold) -> str:
-    return item.ref or item.said
-
-
-def _questions(path: str, text: str) -> list[LabelledQuestion]:
+def _asked_before(path: str, text: str, asked: LabelledQuestion) -> LabelledQuestion | None:
+    """The first question in a file that differs from this one in case and spaces only."""
     try:
-        read = (read_label(line, number) for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1))
-        return [question for question in read if question]
+        read = [read_label(line, number) for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1)]
     except Usage as error:
         raise Usage(f"{path}: {error.what}", error.cure) from None
+    words = asked.text.casefold().split()
+    return next((question for question in read if question and question.text.casefold().split() == words), None)
 
 
 def _rewrite(workspace: Workspace, path: str, asked: LabelledQuestion, dry_run: bool) -> Labelled:
     before = text_of(workspace, path)
-    old = next((question for question in _questions(path, before) if same_question(question.text, asked.text)), None)
+    old = _asked_before(path, before, asked)
     if old is None:
         return _append(workspace, path, asked, dry_run)
     made = asked._replace(line=old.line, id=old.id, type=asked.type or old.type, as_of=asked.as_of or old.as_of)

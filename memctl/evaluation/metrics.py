@@ -92,21 +92,18 @@ def measure(ranks: Ranks, depths: Iterable[int]) -> dict[str, float]:
     """Every metric of one question with at least one gold item, from 0 to 1."""
     if not ranks:
         raise ValueError("a question without gold has no metrics")
-    made: dict[str, dict[str, float]] = {"recall_any": {}, "recall_all": {}, "recall": {}}
+    top = sorted(rank for rank in ranks if rank is not None and rank <= DEEP)
+    gain = math.fsum(1 / math.log2(rank + 1) for rank in top)
+    ideal = math.fsum(1 / math.log2(n + 1) for n in range(1, min(len(ranks), DEEP) + 1))
+    # One hit may cover several gold items at one rank, which no ideal ranking of single items does: hence the cap.
+    made = {f"ndcg@{DEEP}": min(1.0, gain / ideal), f"mrr@{DEEP}": 1 / top[0] if top else 0.0}
+    depths = list(depths)
     for k in depths:
         found = sum(rank is not None and rank <= k for rank in ranks)
-        made["recall_any"][f"recall_any@{k}"] = float(found > 0)
-        made["recall_all"][f"recall_all@{k}"] = float(found == len(ranks))
-        made["recall"][f"recall@{k}"] = found / len(ranks)
-    flat = {name: value for kind in made.values() for name, value in kind.items()}
-    top = sorted(rank for rank in ranks if rank is not None and rank <= DEEP)
-    return flat | {f"ndcg@{DEEP}": _ndcg(top, len(ranks)), f"mrr@{DEEP}": 1 / top[0] if top else 0.0}
-
-
-def _ndcg(ranks: Sequence[int], gold: int) -> float:
-    """One hit may cover several gold items at one rank, which no ideal ranking of single items does: hence the cap."""
-    gain = math.fsum(1 / math.log2(rank + 1) for rank in ranks)
-    return min(1.0, gain / math.fsum(1 / math.log2(n + 1) for n in range(1, min(gold, DEEP) + 1)))
+        made[f"recall_any@{k}"] = float(found > 0)
+        made[f"recall_all@{k}"] = float(found == len(ranks))
+        made[f"recall@{k}"] = found / len(ranks)
+    return {name: made[name] for name in names(depths)}
 
 
 def intervals(rows: Sequence[Mapping[str, float]], chance: Chance) -> dict[str, Interval]:

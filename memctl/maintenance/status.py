@@ -224,7 +224,7 @@ def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
         with closing(kept):
             made_by = kept.head.embedder_id
             own = chosen.embedder
-            used = own is not None and is_of(own, kept.head)
+            used = own is not None and is_of(own, *kept.head[:2])
             missing = min(entries, kept.missing(index).entries) if used or own is None else entries
             said += [kept.problem] if kept.problem else []
             if own and not used:

@@ -165,7 +165,7 @@ def start_vector_search(
             warnings.append(f"answered by words only: {chosen.problem.what} ({chosen.problem.cure})")
         return None, None
     source = _open_source(memory, warnings) if held else None
-    if source and not is_of(embedder, source.vectors.head):
+    if source and not is_of(embedder, *source.vectors.head[:2]):
         source.close()
         source = None
         why = f"the vectors are not of {embedder.name} as it is now; run `memctl index`"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from ..markdown.private import outside_lines_of_text, without_lines
 from ..notes.edits import head, is_behind
 from ..notes.files import prepare_memory, read_page, write_derived
 from ..notes.workspace import Workspace
-from .server import SharedPage, SharedServer, SharedSession, SharedWorkspace
+from .server import SharedPage, SharedServer, SharedWorkspace
 
 _STATE = "shared.json"
 
@@ -80,87 +80,67 @@ class Sendable:
 
 
 def publish(
-    memory: OpenMemory,
-    server: SharedServer,
-    name: str,
-    *,
-    team: str | None = None,
-    force: bool = False,
-    dry_run: bool = False,
+    memory: OpenMemory, server: SharedServer, name: str, *, team: str | None, force: bool, dry_run: bool
 ) -> Published:
     """Make the server's pages those of this workspace, in one transaction; what is there already does not travel.
 
     Refused where somebody else published what this workspace does not know of, unless `force`.
     """
     pages = Sendable(memory)
+    commit, uncommitted = head(memory.workspace)
+    heads = {path: "" if path in uncommitted else commit for path in pages.digests}
+    analysis, ttl = schema_version(), json.dumps(memory.workspace.settings.ttl)
+    why = f"{many(pages.secrets, 'line')} not sent: `memctl check` says what looks like a secret there"
+    notes = (why,) if pages.secrets else ()
     try:
         with server.transaction(write=True) as at:
-            return _Publication(memory, pages, at, at.claim(name, team)).run(team, force, dry_run)
-    except _DryRun as stopped:
-        return stopped.done
+            before = at.claim(name, team)
+            known, digests = at.known(name), pages.digests
+            changed = {path for path, digest in digests.items() if path in known and known[path].digest != digest}
+            removed = sorted(known.keys() - digests.keys())
+            sent = [path for path in digests if path not in known or path in changed or before.analysis != analysis]
+            cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}
+            after = before._replace(
+                team=team or before.team, revision=before.revision + 1, removed=before.revision + 1 if removed else before.removed,
+                head=commit if all(heads.values()) else "", token=secrets.token_hex(16), analysis=analysis, ttl=ttl,
+            )  # fmt: skip
+            if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
+                return Published(at.place, name, before.revision, (), (), len(heads), notes)
+            own = _Own(memory.workspace, f"{at.server} {name}")
+            if (changed or removed) and not force:
+                _check(memory.workspace, before, own)
+            done = Published(at.place, name, after.revision, tuple(sent), tuple(removed), len(heads), notes)
+            if dry_run:
+                raise _DryRun
+            own.begin(before.token, after.token)
+            at.settle(after, after.team != before.team)
+            at.send(after, _read(pages, heads, sent), lambda count: memory.progress(count, len(sent), "publishing"))
+            at.cite(after, cited)
+            at.remove(name, removed)
+    except _DryRun:
+        pass
+    return done
 
 
 class _DryRun(Exception):
     """Takes back what a transaction did so far."""
 
-    def __init__(self, done: Published) -> None:
-        self.done = done
+
+def _check(workspace: Workspace, before: SharedWorkspace, own: _Own) -> None:
+    """Refused for what somebody else published from what this workspace does not hold: as a push that is no fast-forward."""
+    if before.token in own.tokens or (before.head and not is_behind(workspace, before.head)):
+        return
+    what = f"{before.workspace} was published by {before.publisher} on {before.published} from what is not in this workspace"
+    raise Refused(what, "git pull, then publish again; or --force puts the pages here in place of those there")
 
 
-class _Publication:
-    """One publication: what the server had `before`, what this workspace has, what travels."""
-
-    def __init__(self, memory: OpenMemory, pages: Sendable, at: SharedSession, before: SharedWorkspace) -> None:
-        self._memory, self._pages, self._at, self._before = memory, pages, at, before
-        self._commit, uncommitted = head(memory.workspace)
-        self._heads = {path: "" if path in uncommitted else self._commit for path in pages.digests}
-        self._known = at.known(before.workspace)
-
-    def run(self, team: str | None, force: bool, dry_run: bool) -> Published:
-        before, known, heads, digests = self._before, self._known, self._heads, self._pages.digests
-        analysis, ttl = schema_version(), json.dumps(self._memory.workspace.settings.ttl)
-        changed = [path for path, digest in digests.items() if path in known and known[path].digest != digest]
-        removed = sorted(known.keys() - digests.keys())
-        sent = [path for path in digests if path not in known or path in changed or before.analysis != analysis]
-        cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}
-        after = before._replace(
-            team=team or before.team, revision=before.revision + 1, removed=before.revision + 1 if removed else before.removed,
-            head=self._commit if all(heads.values()) else "", token=secrets.token_hex(16), analysis=analysis, ttl=ttl,
-        )  # fmt: skip
-        why = f"{many(self._pages.secrets, 'line')} not sent: `memctl check` says what looks like a secret there"
-        notes = (why,) if self._pages.secrets else ()
-        if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
-            return Published(self._at.place, before.workspace, before.revision, (), (), len(heads), notes)
-        own = _Own(self._memory.workspace, f"{self._at.server} {before.workspace}")
-        if (changed or removed) and not force:
-            self._check(own)
-        done = Published(
-            self._at.place, after.workspace, after.revision, tuple(sent), tuple(removed), len(heads), notes
-        )
-        if dry_run:
-            raise _DryRun(done)
-        own.begin(before.token, after.token)
-        self._at.settle(after, after.team != before.team)
-        self._at.send(after, self._read(sent), lambda count: self._memory.progress(count, len(sent), "publishing"))
-        self._at.cite(after, cited)
-        self._at.remove(after.workspace, removed)
-        return done
-
-    def _check(self, own: _Own) -> None:
-        """Refused for what somebody else published from what this workspace does not hold: as a push that is no fast-forward."""
-        before = self._before
-        if before.token in own.tokens or (before.head and not is_behind(self._memory.workspace, before.head)):
-            return
-        what = f"{before.workspace} was published by {before.publisher} on {before.published} from what is not in this workspace"
-        raise Refused(what, "git pull, then publish again; or --force puts the pages here in place of those there")
-
-    def _read(self, paths: Sequence[str]) -> Iterator[SharedPage]:
-        """What is sent of each path, read again; a page that changed meanwhile stands in no commit."""
-        for path in paths:
-            if (content := self._pages.content(path)) is not None:
-                digest = sha256(content).digest()
-                commit = self._heads[path] if digest == self._pages.digests[path] else ""
-                yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))))
+def _read(pages: Sendable, heads: Mapping[str, str], paths: Sequence[str]) -> Iterator[SharedPage]:
+    """What is sent of each path, read again; a page that changed meanwhile stands in no commit."""
+    for path in paths:
+        if (content := pages.content(path)) is not None:
+            digest = sha256(content).digest()
+            commit = heads[path] if digest == pages.digests[path] else ""
+            yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))))
 
 
 class _Own:

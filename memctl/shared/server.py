@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -183,6 +184,9 @@ class SharedSession:
     def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return list(self._connection.execute(sql, values).fetchall())
 
+    def _names(self, sql: str, *values: Any) -> list[str]:
+        return [name for (name,) in self._rows(sql, *values)]
+
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def workspaces(self, names: Sequence[str]) -> dict[str, SharedWorkspace]:
@@ -197,21 +201,19 @@ class SharedSession:
     def newest(self, most: int) -> list[str]:
         """The names of those that were published last."""
         sql = "SELECT workspace FROM memctl.workspaces ORDER BY memctl.workspaces.published DESC, workspace LIMIT %s"
-        return [name for (name,) in self._rows(sql, most)]
+        return self._names(sql, most)
 
     def holding(self, words: Sequence[str]) -> Iterator[tuple[str, str]]:
         """(workspace, word) for each of these words that stands on one of its pages."""
         yield from self._connection.execute("SELECT workspace, word FROM memctl.holding(%s)", [list(words)])
 
-    def analysed_otherwise(self, analysis: int) -> set[str]:
+    def analysed_otherwise(self, analysis: int) -> list[str]:
         """The workspaces whose terms were made by another version: what they hold is not known."""
-        return {
-            name for (name,) in self._rows("SELECT workspace FROM memctl.workspaces WHERE analysis <> %s", analysis)
-        }
+        return self._names("SELECT workspace FROM memctl.workspaces WHERE analysis <> %s", analysis)
 
-    def paths(self, name: str) -> set[str]:
+    def paths(self, name: str) -> list[str]:
         """The paths of every page of a workspace."""
-        return {path for (path,) in self._rows("SELECT path FROM memctl.pages WHERE workspace = %s", name)}
+        return self._names("SELECT path FROM memctl.pages WHERE workspace = %s", name)
 
     def changed(self, name: str, since: int) -> Iterator[SharedPage]:
         """The pages that came or changed after a revision."""
@@ -251,18 +253,13 @@ class SharedSession:
             "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
             "content = excluded.content, terms = excluded.terms"
         )
-        some: list[tuple[Any, ...]] = []
+        rows = ((row.workspace, row.team, row.revision, *page) for page in pages)
         count = 0
         with self._connection.cursor() as cursor:
-            for page in pages:
-                values = (page.path, page.digest, page.head, page.content, list(page.terms))
-                some.append((row.workspace, row.team, row.revision, *values))
-                if len(some) >= _SOME:
-                    cursor.executemany(sql, some)
-                    count += len(some)
-                    told(count)
-                    some.clear()
-            cursor.executemany(sql, some)
+            while some := list(islice(rows, _SOME)):
+                cursor.executemany(sql, some)
+                count += len(some)
+                told(count)
 
     def cite(self, row: SharedWorkspace, heads: Mapping[str, str]) -> None:
         """Pages that are as they were, and stand in a commit now."""

@@ -1,18 +1,26 @@
 """`Shared`: publish a workspace, withdraw it, and ask those that others published.
 
-A question travels as nothing but its words, and only where it is asked of `all`; answers are made here, from copies.
+A question travels as nothing but its words, and only where it is asked of `all`; answers are made here, from copies:
+`.memory/shared/NAME/`, pages as they were published, with an index. A copy is derived: what is asked first is whether the
+server has another revision, and then only what changed travels. It is a workspace like any other, so recall ranks in it
+as it ranks at home.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import re
+import shutil
 import time
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import Any, NamedTuple
 
-from ..errors import NothingFound, Usage
+from ..errors import MemctlError, NothingFound, ServerFailed, Usage
 from ..facts import Citation
 from ..hits import Answer, merged
 from ..index.heal import schema_version
@@ -22,10 +30,11 @@ from ..index.resident import Resident
 from ..index.sync import build_index
 from ..language.analyzer import query_terms, terms
 from ..language.synonyms import expansions
+from ..notes.files import prepare_memory, write_derived
 from ..notes.workspace import Workspace
 from ..recall.query import with_aliases
 from ..recall.recall import recall
-from .copies import Copy, copies_of
+from ..system import locked
 from .publish import Published, publish
 from .server import SharedServer, SharedSession, SharedWorkspace
 
@@ -35,6 +44,8 @@ _MOST = 20  # workspaces that a question to all is answered from
 _WORDS = 64  # of a question that are looked for there
 _TRIES = 3  # before an answer waits until nobody brings the copy up to date
 _COMMIT = 12  # characters of a commit in a citation
+_SECONDS = 60.0  # the longest wait for another process that brings the same copy up to date
+_STATE, _HEADS = "copy.json", "heads.json"
 
 
 class _Held:
@@ -215,3 +226,124 @@ def _by_worth(at: SharedSession, query: Query, most: int) -> list[str]:
         for name in names:
             worth[name] = worth.get(name, 0.0) + math.log(1 + count / len(names))
     return sorted(filter(_is_name, worth), key=lambda name: (-worth[name], name))
+
+
+# -- copies -------------------------------------------------------------------------------------------------------------
+
+
+class CopyState(NamedTuple):
+    """What a copy is of. While pages are being written it is not `whole`, and holds at least what it held before."""
+
+    server: str
+    generation: str
+    revision: int
+    ttl: str
+    whole: bool
+
+
+class Copy:
+    """The copy of one shared workspace, below the derived folder of the reader's own."""
+
+    def __init__(self, workspace: Workspace, name: str) -> None:
+        self.name, self._reader = name, workspace
+        self.root = workspace.memory / "shared" / name
+        self._derived = self.root / ".memory"
+
+    @property
+    def workspace(self) -> Workspace:
+        """The copy as a workspace: the reader's settings, how long the publisher keeps facts, all pages."""
+        state = self.state()
+        ttl = tuple((str(key), str(span)) for key, span in json.loads(state.ttl)) if state else ()
+        return Workspace(
+            self.root,
+            self._reader.settings._replace(ignore=(), aliases=None, ttl=ttl, model="none", sync_seconds=3600.0),
+        )
+
+    def state(self) -> CopyState | None:
+        """What it is of; None where there is none, or nothing that can be read."""
+        with suppress(OSError, ValueError, TypeError):
+            return CopyState(*json.loads((self._derived / _STATE).read_bytes()))
+        return None
+
+    def heads(self) -> dict[str, str]:
+        """The commit of each page that stands in one."""
+        with suppress(OSError, ValueError):
+            found: dict[str, str] = json.loads((self._derived / _HEADS).read_bytes())
+            return found
+        return {}
+
+    def is_current(self, server: str, row: SharedWorkspace) -> bool:
+        """True if it is what the server has."""
+        return self.state() == CopyState(server, row.generation, row.revision, row.ttl, True)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the lock of the copy."""
+        folder = prepare_memory(self._reader) / "shared"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with locked(folder / f".{self.name}.lock", _SECONDS):
+            yield
+
+    def fetch(self, at: SharedSession, row: SharedWorkspace) -> bool:
+        """Bring its pages to what the server has, within `alone`; True if more than new lines at their ends changed.
+
+        Killed meanwhile, the next one goes on; `settle` ends it.
+        """
+        state = self.state()
+        if (
+            not state
+            or (state.server, state.generation) != (at.server, row.generation)
+            or state.revision > row.revision
+        ):
+            shutil.rmtree(self.root, ignore_errors=True)
+            state = CopyState(at.server, row.generation, 0, "[]", False)
+        self._write(_STATE, state._replace(ttl=row.ttl, whole=False))
+        has_lost = not state.whole and state.revision > 0
+        heads, workspace = self.heads(), self.workspace
+        for page in at.changed(self.name, state.revision):
+            content = page.content or b""
+            if sha256(content).digest() != page.digest:
+                raise ServerFailed(f"{at.place} sent {self.name}:{page.path} damaged", "publish that workspace again")
+            if _is_page(workspace, page.path):
+                heads[page.path] = page.head or f"r{row.revision}"
+                with suppress(FileNotFoundError):
+                    has_lost |= not content.startswith((self.root / page.path).read_bytes())
+                write_derived(self.root / page.path, content)
+        if row.removed > state.revision or not state.whole:
+            there = set(at.paths(self.name))
+            for path in [each.path for each in workspace.scan() if each.path not in there]:
+                heads.pop(path, None)
+                (self.root / path).unlink(missing_ok=True)
+                has_lost = True
+        self._write(_HEADS, heads)
+        return has_lost
+
+    def settle(self, server: str, row: SharedWorkspace) -> None:
+        """Write down that it is what the server had, and indexed."""
+        self._write(_STATE, CopyState(server, row.generation, row.revision, row.ttl, True))
+
+    def _write(self, name: str, content: Any) -> None:
+        write_derived(self._derived / name, json.dumps(content).encode())
+
+    def drop(self) -> None:
+        """Take it away: it was withdrawn, or may no longer be seen here."""
+        with self.alone():
+            shutil.rmtree(self.root, ignore_errors=True)
+
+
+def copies_of(workspace: Workspace, server: str) -> list[Copy]:
+    """The copies that were made of workspaces on a server."""
+    try:
+        names = sorted(name for name in os.listdir(workspace.memory / "shared") if not name.startswith("."))
+    except OSError:
+        return []
+    found = (Copy(workspace, name) for name in names)
+    return [copy for copy in found if (state := copy.state()) and state.server == server]
+
+
+def _is_page(workspace: Workspace, path: str) -> bool:
+    """False for what no publisher of ours sends: a path that leads out of the copy, or to what is no page."""
+    try:
+        return workspace.contain(path) == path and workspace.is_page(path)
+    except MemctlError:
+        return False

@@ -29,21 +29,11 @@ from ..recall.recall import resolve_about
 from ..system import OPEN_SAFELY
 
 _AT_ONCE = 500  # facts that are judged and read again together
-_FACT_COLUMNS = (
-    "id", "kind", "day", "valid_from", "valid_to", "entities", "content", "key", "confidence", "importance", "outcome",
-    "task", "why", "origin", "trusted", "private", "superseded_by", "expired", "retracted", "source", "path", "line",
-    "end_line", "heading", "attributes",
-)  # fmt: skip
-_BELIEF_COLUMNS = (
-    "belief", "number", "day", "verdict", "strength", "stated", "confidence", "evidence", "source", "reason", "text",
-    "entities", "now", "contested", "trend", "over", "place",
-)  # fmt: skip
 
 
 class Exported(NamedTuple):
-    """A table: its columns, its rows, and the columns that tell one row from another."""
+    """A table: the columns that tell one row from another, and its rows, each with the same columns."""
 
-    columns: tuple[str, ...]
     key: tuple[str, ...]
     rows: list[dict[str, Any]]
 
@@ -51,10 +41,8 @@ class Exported(NamedTuple):
 def export(memory: OpenMemory, what: str, query: Query) -> Exported:
     """Every fact within the query's filters, or every belief about its first name with its whole history."""
     if what == "facts":
-        return Exported(_FACT_COLUMNS, ("path", "line"), memory.run(lambda memory: _fact_rows(memory, query)))
-    about = query.about[0] if query.about else None
-    rows = list(_belief_rows(memory, about=about, as_of=query.as_of))
-    return Exported(_BELIEF_COLUMNS, ("belief", "number"), rows)
+        return Exported(("path", "line"), memory.run(lambda memory: _fact_rows(memory, query)))
+    return Exported(("belief", "number"), list(_belief_rows(memory, query)))
 
 
 def _fact_rows(memory: OpenMemory, query: Query) -> list[dict[str, Any]]:
@@ -78,39 +66,40 @@ def _fact_rows(memory: OpenMemory, query: Query) -> list[dict[str, Any]]:
 
 
 def _row(hit: Hit) -> dict[str, Any]:
-    fact = hit.fact
-    values = (
-        hit.ref, hit.kind.value, hit.day, _day(hit.valid.first), _day(hit.valid.last), list(hit.entities), hit.content,
-        fact.key if fact else None, hit.confidence, hit.importance, fact.outcome if fact else None,
-        fact.task if fact else None, fact.why if fact else None, hit.origin, is_trusted(hit.origin), hit.private,
-        hit.superseded_by, hit.expired, hit.retracted, str(hit.source), hit.source.path, hit.source.line,
-        hit.source.end_line, hit.heading, dict(fact.extra) if fact else {},
-    )  # fmt: skip
-    return dict(zip(_FACT_COLUMNS, values, strict=True))
+    fact, source = hit.fact, hit.source
+    return {
+        "id": hit.ref, "kind": hit.kind.value, "day": hit.day, "valid_from": _day(hit.valid.first),
+        "valid_to": _day(hit.valid.last), "entities": list(hit.entities), "content": hit.content,
+        "key": fact.key if fact else None, "confidence": hit.confidence, "importance": hit.importance,
+        "outcome": fact.outcome if fact else None, "task": fact.task if fact else None, "why": fact.why if fact else None,
+        "origin": hit.origin, "trusted": is_trusted(hit.origin), "private": hit.private,
+        "superseded_by": hit.superseded_by, "expired": hit.expired, "retracted": hit.retracted, "source": str(source),
+        "path": source.path, "line": source.line, "end_line": source.end_line, "heading": hit.heading,
+        "attributes": dict(fact.extra) if fact else {},
+    }  # fmt: skip
 
 
 def _day(day: date | None) -> str | None:
     return day.isoformat() if day else None
 
 
-def _belief_rows(
-    memory: OpenMemory, *, about: str | None = None, as_of: date | None = None
-) -> Iterator[dict[str, Any]]:
-    """A row of _BELIEF_COLUMNS for each piece of evidence, belief after belief, oldest first.
+def _belief_rows(memory: OpenMemory, query: Query) -> Iterator[dict[str, Any]]:
+    """A row for each piece of evidence, belief after belief, oldest first.
 
-    `confidence` is what followed from the evidence up to there, `now` what the
-    belief stands at.
+    `confidence` is what followed from the evidence up to there, `now` what the belief stands at.
     """
-    for view in beliefs(memory, about=about, as_of=as_of):
+    for view in beliefs(memory, about=query.about[0] if query.about else None, as_of=query.as_of):
         for number, bullet in enumerate(view.evidence, 1):
-            values = (
-                view.ref, number, bullet.day.isoformat(), bullet.verdict, bullet.strength, bullet.number,
-                bullet.number if bullet.after is None and bullet.verdict != "superseded" else bullet.after,
-                bullet.ref, str(bullet.citation) if bullet.citation else None, bullet.reason or None, view.text,
-                list(view.entities), round(view.standing.confidence, 4), view.standing.contested, view.standing.trend,
-                _day(view.over), str(view.place),
-            )  # fmt: skip
-            yield dict(zip(_BELIEF_COLUMNS, values, strict=True))
+            is_stated = bullet.after is None and bullet.verdict != "superseded"
+            yield {
+                "belief": view.ref, "number": number, "day": bullet.day.isoformat(), "verdict": bullet.verdict,
+                "strength": bullet.strength, "stated": bullet.number,
+                "confidence": bullet.number if is_stated else bullet.after, "evidence": bullet.ref,
+                "source": str(bullet.citation) if bullet.citation else None, "reason": bullet.reason or None,
+                "text": view.text, "entities": list(view.entities), "now": round(view.standing.confidence, 4),
+                "contested": view.standing.contested, "trend": view.standing.trend, "over": _day(view.over),
+                "place": str(view.place),
+            }  # fmt: skip
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -135,30 +124,25 @@ def target_of(path: Path, workspace: Workspace) -> Path:
 
 
 def write_export(target: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
-    """Write text, or tables as a SQLite file, in place of what stands at `target`."""
+    """Write text, or tables as a SQLite file, in place of what stands at `target`.
+
+    ExtraMissing without sqlite-utils, CannotWrite where the disk is full or the folder may not be written.
+    """
     if isinstance(content, Mapping):
-        write_tables(target, {name: (table.key, table.rows) for name, table in content.items()})
+        try:
+            from sqlite_utils import Database
+        except ImportError:
+            raise ExtraMissing("export", "what writes SQLite tables (sqlite-utils)") from None
+        with _replacing(target) as made:
+            database = Database(made)
+            for name, table in content.items():
+                database.table(name).insert_all(map(dict, table.rows), pk=table.key, batch_size=1000)
+            database.close()
     else:
         with _replacing(target) as made, open(made, "w", encoding="utf-8", newline="") as stream:
             stream.writelines(content)
             stream.flush()
             os.fsync(stream.fileno())
-
-
-def write_tables(path: Path, tables: Mapping[str, tuple[str | tuple[str, ...], Iterable[Mapping[str, Any]]]]) -> None:
-    """Write each table (primary key, rows) into a new SQLite file that then takes the place of `path`.
-
-    ExtraMissing without sqlite-utils, CannotWrite where the disk is full or the folder may not be written.
-    """
-    try:
-        from sqlite_utils import Database
-    except ImportError:
-        raise ExtraMissing("export", "what writes SQLite tables (sqlite-utils)") from None
-    with _replacing(path) as made:
-        database = Database(made)
-        for name, (key, rows) in tables.items():
-            database.table(name).insert_all(map(dict, rows), pk=key, batch_size=1000)
-        database.close()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from ..errors import Usage
 from ..facts import Fact, Kind
 from ..ingest.turns import Turn, moment
 from ..language.names import slug
@@ -23,23 +24,11 @@ from ..markdown.grammar import printable_line, render
 KINDS = ("openclaw", "obsidian", "claude-code", "basic-memory", "mem0", "chatgpt")
 
 
-class ForeignPage(NamedTuple):
-    """A page to write, and which file it was made from."""
-
-    path: str
-    text: str
-    origin: str
-
-
 class Left(NamedTuple):
     """What was not taken, or not understood and only kept as text: where it stands, and why."""
 
     place: str
     reason: str
-
-
-class NotAPage(ValueError):
-    """A note that cannot be marked as imported; the reason is its text."""
 
 
 def place_of(kind: str, name: str, path: str, entities: str | None = None) -> str:
@@ -73,10 +62,10 @@ def _begins_with_a_day(stem: str) -> bool:
     return True
 
 
-def imported(kind: str, origin: str, path: str, text: str, source: str | None) -> tuple[ForeignPage, list[Left]]:
-    """The page that a note becomes, and what in it means nothing here; `source` is put into its front matter.
+def imported(kind: str, origin: str, path: str, text: str, source: str | None) -> tuple[str, list[Left]]:
+    """The text of the page that a note becomes, and what in it means nothing here; `source` is put into its front matter.
 
-    NotAPage if its front matter is not YAML, so that the mark cannot be set.
+    Usage if its front matter is not YAML, so that the mark cannot be set.
     """
     left = list(_unknown(kind, origin, text))
     if kind == "basic-memory":
@@ -85,8 +74,9 @@ def imported(kind: str, origin: str, path: str, text: str, source: str | None) -
         try:
             text = with_value(text, "src", source)
         except ValueError as error:
-            raise NotAPage(f"its front matter cannot be read ({error}); repair it, or import with --trusted") from error
-    return ForeignPage(path, text, origin), left
+            what = f"its front matter cannot be read ({error}); repair it, or import with --trusted"
+            raise Usage(what, "see it in its own program") from error
+    return text, left
 
 
 # -- what other programs make of a note --------------------------------------------------------------------------------

@@ -29,18 +29,7 @@ from ..notes.edits import diff
 from ..notes.files import create, read_page
 from ..notes.workspace import Workspace
 from ..retain.retain import retain
-from .foreign import (
-    KINDS,
-    ForeignPage,
-    Left,
-    NotAPage,
-    conversation_page,
-    imported,
-    is_memory,
-    memory_of,
-    place_below,
-    place_of,
-)
+from .foreign import KINDS, Left, conversation_page, imported, is_memory, memory_of, place_below, place_of
 
 _FILES = {"mem0", "chatgpt"}
 _NOTES = (".md", ".markdown")
@@ -216,20 +205,15 @@ class _Import:
     def _note(self, home: Workspace, origin: str, path: str) -> None:
         try:
             read = read_page(home, origin)
+            if read.warning:
+                raise Usage(f"{read.warning}; repair it there first", "see it in its own program")
+            if self._has_secret(origin, read.text):
+                return
+            text, left = imported(self._kind, origin, path, read.text, self._mark)
         except MemctlError as error:
             self._leave(origin, error.what)
             return
-        if read.warning:
-            self._leave(origin, f"{read.warning}; repair it there first")
-            return
-        if self._has_secret(origin, read.text):
-            return
-        try:
-            page, left = imported(self._kind, origin, path, read.text, self._mark)
-        except NotAPage as error:
-            self._leave(origin, str(error))
-            return
-        self._write(page)
+        self._write(path, text, origin)
         self.done.left += left
 
     def export(self) -> None:
@@ -266,7 +250,7 @@ class _Import:
         for role, times in sorted(others.items()):
             self._leave(place, f"{times} messages by {role}")
         if not self._has_secret(place, made[1]):
-            self._write(ForeignPage(*made, place))
+            self._write(*made, place)
 
     def _facts(self, item: JsonItem) -> Iterator[tuple[date, Fact]]:
         """The facts of an object of a mem0 export, each with its day."""
@@ -303,46 +287,46 @@ class _Import:
             self._leave(origin, f"line {line} looks like a {secret.name}; take it out, or --allow-secrets")
         return secret is not None
 
-    def _write(self, page: ForeignPage) -> None:
+    def _write(self, path: str, text: str, origin: str) -> None:
         """A page of its own; one that is there is never written over."""
         try:
-            path = self._workspace.contain(page.path)
+            path = self._workspace.contain(path)
         except MemctlError as error:
-            self._leave(page.origin, error.what)
+            self._leave(origin, error.what)
             return
         if path in self._written or (self._workspace.root / path).exists():
-            self._exists(page, path)
+            self._exists(path, text, origin)
             return
-        if self._mark and (taken := self._taken_names(page)):
-            self._leave(page.origin, f"it calls itself {taken}; take that out of its names there, or --trusted")
+        if self._mark and (taken := self._taken_names(path, text)):
+            self._leave(origin, f"it calls itself {taken}; take that out of its names there, or --trusted")
             return
         self._written.add(path)
         if self._options.dry_run:
-            self.done.diff += diff(path, "", page.text)
-        elif not create(self._workspace, path, page.text):
-            self._exists(page, path)
+            self.done.diff += diff(path, "", text)
+        elif not create(self._workspace, path, text):
+            self._exists(path, text, origin)
             return
         self.done.pages.append(path)
 
-    def _exists(self, page: ForeignPage, path: str) -> None:
+    def _exists(self, path: str, text: str, origin: str) -> None:
         try:
-            same = path not in self._written and read_page(self._workspace, path).text == page.text
+            same = path not in self._written and read_page(self._workspace, path).text == text
         except MemctlError as error:
-            self._leave(page.origin, error.what)
+            self._leave(origin, error.what)
             return
         if same:
             self.done.same += 1
         else:
-            self._leave(page.origin, f"{path} is there and says something else; it stays as it is")
+            self._leave(origin, f"{path} is there and says something else; it stays as it is")
 
-    def _taken_names(self, page: ForeignPage) -> str:
+    def _taken_names(self, path: str, text: str) -> str:
         """The names of an entity page that another page here has: it would be ambiguous between the two."""
-        entity = rows_of(page.path, page.text).entity if page.path.startswith("bank/entities/") else None
+        entity = rows_of(path, text).entity if path.startswith("bank/entities/") else None
         names = (entity.name, *entity.aliases) if entity else ()
         if names and self._names_here is None:
             self._names_here = self._memory.run(_names_here)
-        found = ((name, (self._names_here or {}).get(entity_key(name), page.path)) for name in names)
-        return " and ".join(f"{name!r}, which is {path}" for name, path in found if path != page.path)
+        found = ((name, (self._names_here or {}).get(entity_key(name), path)) for name in names)
+        return " and ".join(f"{name!r}, which is {there}" for name, there in found if there != path)
 
     def _retain(self, day: date, facts: list[Fact]) -> None:
         options = self._options

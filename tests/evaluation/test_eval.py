@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from hypothesis import event, given, settings, strategies as st
 from strategies import examples
 
 from memctl.errors import Usage
-from memctl.evaluation.evaluate import EvalOptions, evaluate
+from memctl.evaluation.evaluate import Baselines, Configuration, EvalOptions, RawLine, evaluate, read_configuration
 from memctl.evaluation.labels import Gold, LabelledQuestion, read_label, render_label, target_of
-from memctl.evaluation.systems import Configuration, RawLine, plain_baselines, read_configuration
 from memctl.facts import Citation
 from memctl.index.open_memory import OpenMemory
 from memctl.vectors.embed import embed
@@ -540,7 +540,7 @@ def test_any_labels_are_scored_or_refused(tmp_path_factory: pytest.TempPathFacto
 def test_the_baselines_take_any_question(question: str) -> None:
     """No quote, operator or control character is syntax to them."""
     lines = [RawLine(Citation("a.md", n, n), text, "") for n, text in enumerate(("the red fox", question), 1)]
-    with plain_baselines(lines) as baselines:
+    with closing(Baselines(lines)) as baselines:
         assert len(baselines.fts5(question, 5)) <= 2 and len(baselines.grep(question, 5)) <= 2
         assert baselines.fts5("fox", 5) == [lines[0].place] or "fox" in question.casefold()
 
@@ -553,7 +553,7 @@ def test_grep_puts_the_newest_first() -> None:
         ("c.md", 1, "fox", "2025-03-01"),
         ("b.md", 2, "Red FOX!", "2025-02-01"),
     ]
-    with plain_baselines(RawLine(Citation(path, n, n), text, day) for path, n, text, day in said) as baselines:
+    with closing(Baselines(RawLine(Citation(path, n, n), text, day) for path, n, text, day in said)) as baselines:
         assert [str(place) for place in baselines.grep("Is the fox red?", 9)] == [
             "b.md#L2",
             "b.md#L1",

@@ -195,7 +195,7 @@ def test_a_reader_that_is_killed(server: Postgres, tmp_path: Path) -> None:
     root = write_pages(tmp_path / "w", many(1)).root
     publish(server, root)
     reader = memory_on(write_pages(tmp_path / "r", {}))
-    dying = "import os, sys; from memctl.memory import open_memory; from memctl.shared import copies; old = copies.write_derived\n"
+    dying = "import os, sys; from memctl.memory import open_memory; from memctl.shared import shared as copies; old = copies.write_derived\n"
     dying += "def write(path, data):\n    count.append(path)\n    os.kill(os.getpid(), 9) if len(count) > 100 else old(path, data)\n"
     dying += "count = []; copies.write_derived = write; m = open_memory(sys.argv[1], resident=False); "
     dying += "m.shared(sys.argv[2]).recall(['notes'], m.query('harbour'))"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.lexical import idf
-from ..index.queries.entries import Filter, Query, entry_count, filtered, frequencies, match, pages_read
+from ..index.queries.entries import Filter, Query, days_of_pages, entry_count, filtered, frequencies, match
 from ..index.queries.filters import condition_of
 from ..index.queries.names import near_name
 from ..index.row import Entity
@@ -105,7 +105,7 @@ def explain_empty(
 ) -> Iterator[str]:
     """Why there is no hit, a line each: how much was searched, which words stand nowhere, which filter left nothing."""
     entries = entry_count(index)
-    yield f"nothing found in {many(entries, 'entry', 'entries')} of {many(pages_read(index), 'page')}"
+    yield f"nothing found in {many(entries, 'entry', 'entries')} of {many(len(days_of_pages(index)), 'page')}"
     missing = _missing_words(index, query)
     if missing:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""

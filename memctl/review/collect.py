@@ -143,8 +143,8 @@ def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
     """The question of two names, each with the newest line that has it, if there is one."""
     index, known = memory.index, KnownNames(memory.index)
     newest = [newest_about(index, keys_of(index, key)) for key in doubt.about]
-    hits = hits_of(memory, by_ids(index, (fact.id for fact in newest if fact)).values())
-    sides = [hits.get(fact.id) if fact else None for fact in newest]
+    hits = hits_of(memory, by_ids(index, filter(None, newest)).values())
+    sides = [hits.get(line) if line else None for line in newest]
     names = tuple(_spelled(known.known_as(key), side) for key, side in zip(doubt.about, sides, strict=True))
     return Question("same", doubt.about, tuple(side for side in sides if side), names, doubt.reason)
 

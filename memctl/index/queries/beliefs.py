@@ -67,35 +67,20 @@ def beliefs_stated_by(index: Index, refs: Iterable[str]) -> dict[str, Chain]:
     return found
 
 
-class ToldFact(NamedTuple):
-    """A fact by whom it is about, with its search terms: what finds pairs worth a closer look, without reading a page."""
-
-    id: int
-    kind: str
-    day: str | None
-    first: str | None
-    last: str | None
-    origin: str
-    confidence: float | None
-    content_key: int
-    own: str
-
-
 def has_marked(index: Index, key: str, names: Iterable[str]) -> bool:
     """True when a slot holds a correction in words or a pinned line: then every version of it decides."""
     sql = "SELECT 1 FROM slot WHERE key = ? AND name = ? AND marked LIMIT 1"
     return any(index.rows(sql, (key, name)) for name in names)
 
 
-def newest_about(index: Index, names: Iterable[str]) -> ToldFact | None:
-    """The newest fact that names one of these keys; neither a copy nor an observation."""
-    fields = ", ".join(f"told.{name}" for name in ToldFact._fields[:-1])
+def newest_about(index: Index, names: Iterable[str]) -> int | None:
+    """The id of the newest fact that names one of these keys; neither a copy nor an observation."""
     sql = (
-        f"SELECT DISTINCT {fields}, words.own FROM mention JOIN told ON told.id = mention.entry "
-        "JOIN words ON words.rowid = told.id WHERE mention.name IN ({keys}) AND told.kind <> 'observation'"
+        "SELECT coalesce(told.day, '') AS since, told.id FROM mention JOIN told ON told.id = mention.entry "
+        "WHERE mention.name IN ({keys}) AND told.kind <> 'observation' ORDER BY since DESC, told.id DESC LIMIT 1"
     )
-    found = [ToldFact(*row) for row in index.rows_in(sql, names)]
-    return max(found, key=lambda told: (told.day or "", told.id), default=None)
+    found: tuple[str, int | None] = max(index.rows_in(sql, names), default=("", None))
+    return found[1]
 
 
 def said_since(index: Index, since: date) -> list[int]:

@@ -113,11 +113,6 @@ def entry_count(index: Index) -> int:
     return index.remembered("count", lambda: int(index.rows("SELECT coalesce(sum(entries), 0) FROM page")[0][0]))
 
 
-def pages_read(index: Index) -> int:
-    """How many pages could be read."""
-    return int(index.column("SELECT count(*) FROM page WHERE sha256 <> x''")[0])
-
-
 def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
     """In how many entries each term stands; terms that stand in none are left out."""
     known = index.remembered("frequencies", dict[str, int])

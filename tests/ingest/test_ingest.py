@@ -108,12 +108,7 @@ def test_what_is_not_certain_waits_for_review(workspace: Workspace) -> None:
         workspace.root, ("user", "The deposit is 3,540, not 3,450.", "2025-11-25T09:00:00"), name="later.jsonl"
     )
     (corrected,) = look(workspace, later).asked
-    assert corrected.fact.corrects == (hits_of_deposit(workspace),)
-
-
-def hits_of_deposit(workspace: Workspace) -> str:
-    """The id of the line about the deposit."""
-    return ask(workspace, "deposit").hits[0].ref
+    assert corrected.fact.corrects == (ask(workspace, "deposit").hits[0].ref,)
 
 
 def test_once_is_enough(workspace: Workspace) -> None:
@@ -356,11 +351,10 @@ def test_exit_codes_and_streams(tmp_path: Path) -> None:
     root = fixture_copy(tmp_path)
     path = chat(root, *WEEK)
     assert call(["ingest", str(path)], root).code == 0
-    assert call(["ingest", str(path), "--review", "--json"], root).code == 0
     assert call(["ingest", str(path), "--apply", "--dry-run"], root).code == 0
-    applied = call(["ingest", str(path), "--apply"], root)
-    assert applied.code == 0 and len(applied.out.splitlines()) == 4 and "4 kept" in applied.err
-    assert call(["ingest", str(path), "--apply"], root).code == 1
+    assert call(["ingest", str(path), "--apply"], root).code == 0
+    again = call(["ingest", str(path), "--apply", "--json"], root)
+    assert (again.code, json.loads(again.out)["refused_counts"]) == (1, {"duplicate": 4})
     assert call(["ingest", "-"], root, stdin="User: hello there\n").code == 1
     assert call(["ingest", "-", "--date", "yesterday"], root, stdin="User: I prefer tea without sugar.\n").code == 0
     for words, code in (
@@ -369,20 +363,6 @@ def test_exit_codes_and_streams(tmp_path: Path) -> None:
     ):  # fmt: skip
         done = call(["ingest", *words], root)
         assert (done.code, done.out) == (code, "") and len(done.err.splitlines()) == 2, (words, done)
-
-
-def test_the_json_of_a_look(tmp_path: Path) -> None:
-    """Everything that a program needs to decide."""
-    root = fixture_copy(tmp_path)
-    found = json.loads(call(["ingest", str(chat(root, *WEEK)), "--json"], root).out)
-    expected = {"schema": 1, "dry_run": True, "format": "openai", "encoding": "utf-8", "messages": 5, "complete": True}
-    assert {name: found[name] for name in expected} == expected
-    first = found["candidates"][0]
-    assert (first["rule"], first["anchor"]) == ("decision", "chat.jsonl#L1")
-    assert first["quote"] in WEEK[0][1] and first["reason"]
-    assert first["line"] in found["diff"] and found["kept"] == [] and 0 < first["importance"] <= 1
-    applied = json.loads(call(["ingest", str(chat(root, *WEEK)), "--json", "--apply"], root).out)
-    assert applied["kept"][0]["source"].split("#")[0] == "memory/2025-11-24.md" and not applied["dry_run"]
 
 
 def test_a_review_is_a_diff_that_git_applies(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
+from ..judgement import RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
 from ..language.relations import DATED, relation
 from ..markdown.grammar import printable_line, render
@@ -45,7 +45,6 @@ _HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
 _CHOICE = 4  # terms of what is chosen
-_CLEAR = 2  # terms from which a question says what it asks
 _REPLY = 200  # characters of a message that replies, and of what it replies to
 _NO_REPLY = ("unsure", "reported", "praise")  # no reply that says something
 _INNER_QUOTES = str.maketrans("“”", "‘’")
@@ -134,9 +133,7 @@ def _judged(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | 
             return told
     found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
     found = found or statement(before.resolved(turn.number, own_part(sentence)))
-    if found and (
-        RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN or len(terms(found.said)) >= _ENOUGH
-    ):
+    if found and (_judgement(found, False).is_certain or len(terms(found.said)) >= _ENOUGH):
         return found
     return joined(turn, sentence, before) or found
 
@@ -158,9 +155,8 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
 def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     if before.fiction:
         return
-    said = list(sentences(turn.text))
-    report, after = before.reported(turn, any(each.has("diagnosis_found") for each in said)), None
-    for sentence in said:
+    report, after = before.reported(turn.number), None
+    for sentence in sentences(turn.text):
         before.heard.append(heard := before.as_heard(turn, sentence))
         found, after = found_out(heard, report, after), sentence
         if found:
@@ -261,8 +257,8 @@ class Before:
         self.statements: deque[EarlierStatement] = deque(maxlen=_STATEMENTS)
         self.names: dict[str, None] = {}
         self.person: tuple[int, str] | None = None
-        self.replied = -1  # the last turn of which a sentence was told with what it replies to
         self.heard: deque[Heard] = deque(maxlen=_HEARD)
+        self.replied = -1  # the last turn of which a sentence was told with what it replies to
         self._people: set[str] = set()
         self._assistant = False
         self.fiction = 0  # 1 in a story or a game of one turn, -1 in one that goes on until it is ended
@@ -280,16 +276,10 @@ class Before:
             turn.number, name or lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0], sentence
         )
 
-    def reported(self, turn: Turn, is_found: bool = False) -> Heard | None:
-        """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.
-
-        Where the assistant says that it found the cause (`is_found`), whatever was stated is a report.
-        """
-        said = [each for each in self.heard if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
-        said = [each for each in said if not each.sentence.has("problem_not")]
-        wrong = [each for each in said if each.sentence.has("problem")]
-        stated = [each for each in said if is_found and not each.sentence.is_question]
-        return next(iter([*wrong, *stated]), None)
+    def reported(self, turn: int) -> Heard | None:
+        """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does."""
+        said = (each for each in self.heard if each.turn == turn - 1 and len(each.sentence.said) <= _REPLY)
+        return next((each for each in said if each.sentence.has("problem")), None)
 
     @property
     def between_people(self) -> bool:
@@ -308,20 +298,10 @@ class Before:
         elif names:
             self.person = None
 
-    def meant(self, turn: Turn, own: set[str], chooses: bool) -> list[Heard]:
-        """What a reply belongs to: for a choice the newest sentence with a word of it, else the last question or sentence.
-
-        A question that says little itself ("And?") comes with what was said before it.
-        """
-        near = [each for each in reversed(self.heard) if 0 < turn.number - each.turn <= _NEAR]
-        if chooses and (said := [each for each in near if own & set(each.sentence.words)]):
-            return [next((each for each in said if not each.sentence.is_question), said[0])]
-        last = [each for each in near if each.turn == turn.number - 1]
-        last = [each for each in last if each.sentence.is_question][:1] or last[:1]
-        if not last or len(last[0].sentence.words) >= _CLEAR:
-            return last
-        earlier = (each for each in near[near.index(last[0]) + 1 :] if len(each.sentence.words) >= _CLEAR)
-        return [*list(earlier)[:1], *last]
+    def asked(self, turn: int) -> Heard | None:
+        """What a reply belongs to: the last question of the turn before, or its last sentence."""
+        last = [each for each in reversed(self.heard) if each.turn == turn - 1]
+        return next((each for each in last if each.sentence.is_question), last[0] if last else None)
 
     def tried(self, turn: int) -> Heard | None:
         """What was tried or proposed last, in this turn or the one before."""
@@ -369,26 +349,19 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     """A short reply with what it replies to: "Van then." says something beside "Kees lends us the van"."""
     part = own_part(sentence)
     own = set(part.words)
-    if before.replied == turn.number or len(turn.text) > _REPLY or not own or _says_nothing(part):
+    asked, lead = before.asked(turn.number), part.opens("lead")
+    only_leads = lead and lead.end() == len(part.plain)  # "Thanks, Mel!"
+    says_nothing = not own or only_leads or part.is_question or any(map(part.has, _NO_REPLY))
+    if asked is None or says_nothing or before.replied == turn.number:
         return None
-    if not before.between_people and part.opens("agree"):
+    if len(turn.text) > _REPLY or len(asked.sentence.said) > _REPLY:
         return None
-    meant = before.meant(turn, own, bool(part.opens("chosen")))
-    if not meant or sum(len(each.sentence.said) for each in meant) > _REPLY:
-        return None
-    last = meant[-1].sentence
-    rule = "chosen" if _chooses(part, last, own) else "answered"
-    if part.has("dangling") if rule == "chosen" else not _answers(part, last, own):
+    rule = "chosen" if _chooses(part, asked.sentence, own) else "answered"
+    if part.has("dangling") if rule == "chosen" else not _answers(part, asked.sentence, own):
         return None
     before.replied = turn.number
-    said = _told((*meant, before.as_heard(turn, sentence)))
-    return FoundStatement(rule, Kind.WORLD, said, f"a reply to turn {meant[-1].turn}", 0.5, told=said)
-
-
-def _says_nothing(part: Sentence) -> bool:
-    """True for a question, a doubt, hearsay, praise, and "Thanks, Mel!"."""
-    lead = part.opens("lead")
-    return part.is_question or any(map(part.has, _NO_REPLY)) or bool(lead and lead.end() == len(part.plain))
+    said = _told((asked, before.as_heard(turn, sentence)))
+    return FoundStatement(rule, Kind.WORLD, said, f"a reply to turn {asked.turn}", 0.5, told=said)
 
 
 def _chooses(part: Sentence, last: Sentence, own: set[str]) -> bool:
@@ -414,18 +387,13 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
     denies = rest is not whole
     part = own_part(rest)
     pair = part.has("correct_pair")
-    strong = bool(whole.has("correct_strong"))
-    if not (strong or denies or pair) or part.is_question or part.opens("ask") or part.has("you"):
-        return None
     new, old = _side(pair, "new"), _side(pair, "old")
     alike = _values(new).keys() & _values(old).keys()
-    earlier, told = _earlier(number, before, part.plain, new, old)
-    is_clear = pair and (alike or strong)
-    says_value = strong or pair or _values(part.plain).keys() - {"name"}
-    if len(part.plain) < 4 or not (strong or denies or alike) or not (earlier or is_clear) or not says_value:
+    if not (denies or alike or whole.has("correct_strong")) or part.is_question or part.has("you"):
         return None
+    earlier, told = _earlier(number, before, part.plain, new, old)
     short = part.has("dangling_start") or len(terms(part.plain)) < 4
-    if short and not told and not (pair and alike):
+    if not (earlier or pair) or (short and not told and not alike):
         return None
     which = f", corrects turn {earlier.turn}: {earlier.text[:80]!r}" if earlier else ""
     mark = "not this but that" if pair else "it was otherwise"
@@ -474,7 +442,7 @@ def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | 
     part = own_part(sentence)
     good, bad = part.has("worked"), part.has("failed")
     sign = bad if bad and not (good and good.start() > bad.end()) else good
-    if not sign or part.is_question or part.has("outcome_not") or part.has("decision"):
+    if not sign or part.is_question or part.has("decision"):
         return None
     came = "fail" if sign is bad else "ok"
     reason = f"an attempt that {'failed' if sign is bad else 'worked'}: {sign[0].strip()!r}"

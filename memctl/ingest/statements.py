@@ -91,9 +91,7 @@ def standing_rule(whole: Sentence) -> FoundStatement | None:
 
 def remembered(whole: Sentence) -> FoundStatement | None:
     """What follows "remember that", or stands before ", please remember"."""
-    part = whole
-    while not part.opens("remember") and (rest := part.without_leads("lead", most=1)) is not part:
-        part = rest
+    part = whole if whole.opens("remember") else own_part(whole)
     lead = part.opens("remember")
     sign = lead or part.has("remember_end")
     if not sign or part.is_question or part.has("remember_not") or part.has("remember_bare"):

@@ -73,7 +73,10 @@ def query_terms(text: str) -> list[str]:
     A capitalised word inside a question ("what does Will like", "the IT budget") is a name, not a stop word.
     """
     chunks = text.split()
-    names = _names(chunks)
+    inside = (chunk for before, chunk in pairwise(chunks) if not before.endswith(_STOPS))
+    names = {chunk for chunk in inside if chunk.lstrip("([{@\"'«“")[:1].isupper()}
+    if 2 * len(names) > len(chunks):  # as in a title
+        names = set()
     rival = rival_of(text)
     found = [(token, chunk in names) for chunk in chunks for token in _asked(chunk, "" if chunk in names else rival)]
     stops = stop_terms(languages_of(text))
@@ -291,13 +294,6 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
     stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
     return stem
-
-
-def _names(chunks: list[str]) -> set[str]:
-    """The chunks inside a sentence that begin with a capital, unless most do, as in a title."""
-    inside = (chunk for before, chunk in pairwise(chunks) if not before.endswith(_STOPS))
-    capitalised = {chunk for chunk in inside if chunk.lstrip("([{@\"'«“")[:1].isupper()}
-    return capitalised if 2 * len(capitalised) <= len(chunks) else set()
 
 
 @cache

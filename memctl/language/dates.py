@@ -206,34 +206,22 @@ _MEANINGS: dict[str, Callable[[_Slots, date], Period | None]] = {
 }  # fmt: skip
 
 
-def _choices(item: str) -> list[list[str]]:
-    if item == "(WD)":
-        return [order.split() for order in _WEEKDAY_FIRST]
-    return [*([name] for name in item.rstrip("?").split("|")), *([[]] if item.endswith("?") else [])]
-
-
 @cache
 def _orders() -> dict[str, Any]:
     """A trie over word classes; where an order may end, "" has its level, which says where it counts, and its meaning."""
     root: dict[str, Any] = {"iso": {"": (0, "iso")}}
     for line in (line for name in languages() for line in lines(name, "dates").get("orders", ())):
         level, meaning, *items = line.split()
-        for choice in product(*map(_choices, items)):
+        choices: list[list[list[str]]] = []  # of each item the runs of word classes that it may be
+        for item in items:
+            names = _WEEKDAY_FIRST if item == "(WD)" else item.rstrip("?").split("|")
+            choices.append([name.split() for name in names] + [[]] * item.endswith("?"))
+        for choice in product(*choices):
             node = root
             for name in (name for part in choice for name in part):
                 node = node.setdefault(name, {})
             node[""] = int(level), meaning
     return root
-
-
-def _fill(path: list[str], tokens: list[DateToken]) -> _Slots:
-    slots: _Slots = {}
-    for name, token in zip(path, tokens, strict=True):
-        slot = _SLOT_OF.get(name, name)
-        slots[slot + "2" if slot in slots else slot] = token.readings[name]
-        if name == "span":
-            slots["unit"] = token.readings["unit"]
-    return slots
 
 
 class _DatePhrase(NamedTuple):
@@ -288,7 +276,13 @@ def _point(tokens: list[DateToken], at: int, level: int) -> _Point | None:
     if not found:
         return None
     end, level, meaning, path = max(found, key=lambda each: (each[0], -each[1]))
-    return _Point(end, level, meaning, _fill(path, tokens[at:end]), path[-1] == "byear")
+    slots: _Slots = {}
+    for name, token in zip(path, tokens[at:end], strict=True):
+        slot = _SLOT_OF.get(name, name)
+        slots[slot + "2" if slot in slots else slot] = token.readings[name]
+        if name == "span":
+            slots["unit"] = token.readings["unit"]
+    return _Point(end, level, meaning, slots, path[-1] == "byear")
 
 
 def _bounded(kind: str, period: Period) -> Period | None:
@@ -456,14 +450,13 @@ def _whole(text: str, today: date) -> Period | None:
     if period or not text:
         return period
     others = [beside(name) for default in default_languages() for name in rivals(default)]
-    return next((found for chosen in (default_languages(), *others) if (found := _whole_in(text, today, chosen))), None)
-
-
-def _whole_in(text: str, today: date, chosen: tuple[str, ...]) -> Period | None:
-    tokens = lexer(chosen).tokens(text, today, whole=True)
-    phrase = _phrase(tokens, 0, today, 2) if tokens and tokens[0].start == 0 else None
-    is_all = phrase and phrase.end == len(tokens) and text[tokens[-1].end :] in ("", ".")
-    return phrase.period if phrase and is_all else None
+    for chosen in (default_languages(), *others):
+        tokens = lexer(chosen).tokens(text, today, whole=True)
+        phrase = _phrase(tokens, 0, today, 2) if tokens and tokens[0].start == 0 else None
+        is_all = phrase and phrase.end == len(tokens) and text[tokens[-1].end :] in ("", ".")
+        if phrase and phrase.period and is_all:
+            return phrase.period
+    return None
 
 
 def _interval(left: str, right: str, today: date) -> Period | None:

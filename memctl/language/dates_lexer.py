@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, NamedTuple
 
 from memctl.facts import Period
@@ -19,6 +19,8 @@ HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
 _ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
 _BOLD = frozenset(["month", "month_first", "season"])  # what an ordinary word is not, unless written as a name
 _LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no space
+# A run of letters and digits with the marks that glue identifiers, versions, times and paths; or one mark.
+_CHUNKS = r"(\w+(?:(?:[-.]{1,2}|[/@+#\\&]|(?<=\d)[:,](?=\d))\w+)*)|([,，、–—~～−-])"
 _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
 _WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
@@ -179,18 +181,6 @@ def _iso_chunk(text: str) -> Period | None:
 
 
 @cache
-def _chunks() -> re.Pattern[str]:
-    """A run of letters and digits with the marks that glue identifiers, versions, times and paths; or one mark."""
-    return re.compile(r"(\w+(?:(?:[-.]{1,2}|[/@+#\\&]|(?<=\d)[:,](?=\d))\w+)*)|([,，、–—~～−-])")
-
-
-@cache
-def _han() -> re.Pattern[str]:
-    """Runs of Chinese. Compiled when first needed: it takes 0.8 ms."""
-    return re.compile(f"[{HAN}]+")
-
-
-@cache
 def _han_run() -> re.Pattern[str]:
     return re.compile(f"[{''.join((*_valued('digits'), *_valued('tens')))}]+")
 
@@ -212,15 +202,7 @@ class Lexer:
         self._lower = frozenset(_listed("shy in lower case", chosen))
         self._table: dict[str, Readings] = {word: {} for word in _listed("plain", chosen)}
         self._traditional = str.maketrans({pair[0]: pair[1] for pair in _listed("traditional", chosen)})
-        self._core = self._read(chosen)
-        for word in [w for w in self._table if "ago_unit" in self._table[w]]:
-            self._table.update({word + tail: {} for tail in _listed("opens a word", chosen)})
-        first = {word[0] for word in self._core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
-        self._signs = re.compile(rf"[\d{''.join(sorted(first))}]")
-
-    def _read(self, chosen: tuple[str, ...]) -> frozenset[str]:
-        """Fill the table from the lists; the words without which, and without a digit, no time is named."""
-        core: set[str] = set()
+        core: set[str] = set()  # words without which, and without a digit, no time is named
         shy, alone = frozenset(_listed("shy", chosen)), frozenset(_listed("shy alone", chosen))
         for line in (line for name in chosen for line in lines(name, "dates").get("words", ())):
             name, value, *entries = line.split()
@@ -228,17 +210,19 @@ class Lexer:
                 readings = self._table.setdefault(word, {})
                 readings |= dict.fromkeys(_expand(name, word, shy, alone), int(value))
                 core |= {word} if name in _CORE else set()
-        return frozenset(core)
+        self._core = frozenset(core)
+        for word in [w for w in self._table if "ago_unit" in self._table[w]]:
+            self._table.update({word + tail: {} for tail in _listed("opens a word", chosen)})
+        first = {word[0] for word in self._core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
+        han = {word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff"}.union(
+            _valued("digits"), _valued("tens")
+        )
+        self._han_starts = f"[{''.join(sorted(han))}]"  # compiled when first needed
+        self._signs = re.compile(rf"[\d{''.join(sorted(first))}]")
 
     def may_hold_time(self, text: str) -> bool:
         """False for a text that surely names no time: one look at its words, for the nine of ten lines without a date."""
         return bool(self._signs.search(text)) or not self._core.isdisjoint(_LETTERS.findall(text.lower()))
-
-    @cached_property
-    def _han_starts(self) -> re.Pattern[str]:
-        first = {word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff"}
-        first = first.union(_valued("digits"), _valued("tens"))
-        return re.compile(f"[{''.join(sorted(first))}]")
 
     def _word(self, text: str, whole: bool) -> Readings | None:
         """What a word may mean, by its spelling and case; None when it means no time."""
@@ -256,7 +240,8 @@ class Lexer:
     def _han_tokens(self, run: str, offset: int) -> Iterator[DateToken]:
         """Longest known word first, left to right; ordinary words are read too, so that they guard their edges."""
         run, pos = run.translate(self._traditional), 0
-        while found := self._han_starts.search(run, pos):
+        starts = re.compile(self._han_starts)
+        while found := starts.search(run, pos):
             start = found.start()
             ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
             pos = next((end for end in ends if run[start:end] in self._table), 0)
@@ -290,7 +275,7 @@ class Lexer:
         return self._hyphenated(text, start, whole) if "-" in text and len(text) < 60 else []
 
     def _spaced_tokens(self, text: str, start: int, end: int, whole: bool) -> Iterator[DateToken]:
-        for match in _chunks().finditer(text, start, end):
+        for match in re.compile(_CHUNKS).finditer(text, start, end):
             chunk = match[1]
             if chunk is None:
                 yield DateToken(match.start(), match.end(), _COMMA if match[2] in ",，、" else _DASH)
@@ -300,7 +285,7 @@ class Lexer:
 
     def _raw_tokens(self, text: str, whole: bool) -> Iterator[DateToken]:
         end = 0
-        for run in _han().finditer(text) if text and max(text) >= HAN[0] else ():
+        for run in re.finditer(f"[{HAN}]+", text) if text and max(text) >= HAN[0] else ():
             yield from self._spaced_tokens(text, end, run.start(), whole)
             yield from self._han_tokens(run[0], run.start())
             end = run.end()

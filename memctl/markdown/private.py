@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Fact, is_trusted
@@ -25,7 +24,6 @@ _ID = re.compile(
 )
 _MADE_ID = re.compile(r"[fo]-[0-9a-hjkmnp-tv-z]{8}")
 _BULLET = re.compile(r"[\s>]*(?:[-*+]|\d{1,9}[.)])\s")
-_INDENT = re.compile(r"[\s>]*")
 
 
 class _Mark(NamedTuple):
@@ -49,13 +47,9 @@ _FROM_OUTSIDE = _Mark(
 _FRONT = re.compile(rf"^[\s\"']*src[\"']?\s*:\s*{_OUTSIDE}", re.IGNORECASE | re.MULTILINE)
 
 
-@cache
-def _heads() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A head that begins a line, however wrong the rest of it is; and a whole one anywhere in a line."""
-    marker = r"[\s>|]*(?:(?:[-*+]|\d{1,9}[.)])\s+|\[[ xX]\]\s+)*[*_`]*"
-    begins = re.compile(rf"{marker}[WBOS]\s*[(\uff08](?P<inside>.*)", re.IGNORECASE | re.DOTALL)
-    within = re.compile(rf"(?<!\w)(?=[WBOS]\s*[(\uff08](?P<inside>{_INSIDE})[)\uff09])", re.IGNORECASE)
-    return begins, within
+# A head that begins a line, however wrong the rest of it is; and a whole one anywhere in a line.
+_BEGINS = r"(?is)[\s>|]*(?:(?:[-*+]|\d{1,9}[.)])\s+|\[[ xX]\]\s+)*[*_`]*[WBOS]\s*[(\uff08](?P<inside>.*)"
+_WITHIN = rf"(?i)(?<!\w)(?=[WBOS]\s*[(\uff08](?P<inside>{_INSIDE})[)\uff09])"
 
 
 def cites(text: str, refs: Collection[str]) -> bool:
@@ -155,18 +149,16 @@ def _marked(lines: Sequence[str], mark: _Mark) -> set[int]:
     found: set[int] = set()
     if not _may_say("\n".join(lines), mark):
         return found
-    begins, within = _heads()
     for number, line in enumerate(lines, 1):
         if "(" not in line and "\uff08" not in line:
             continue
-        match = begins.match(line)
-        if (match and _says(mark, match["inside"], lines[number : number + _MOST])) or (
-            _may_say(line, mark)
-            and any(
-                _holds_flag(mark, head["inside"])
-                for head in within.finditer(line, 0, max(line.rfind(":"), line.rfind("\uff1a"), 0))
-            )
-        ):
+        begun = re.match(_BEGINS, line)
+        says = begun and _says(mark, begun["inside"], lines[number : number + _MOST])
+        if not says and _may_say(line, mark):
+            last_colon = max(line.rfind(":"), line.rfind("\uff1a"), 0)
+            heads = re.compile(_WITHIN).finditer(line, 0, last_colon)
+            says = any(_holds_flag(mark, head["inside"]) for head in heads)
+        if says:
             found.add(number)
     return found
 
@@ -185,20 +177,16 @@ def _says(mark: _Mark, inside: str, after: Sequence[str]) -> bool:
 
 
 def _holds_flag(mark: _Mark, written: str) -> bool:
-    if not _may_say(written, mark):
-        return False
-    if mark.quoted:
-        return bool(re.search(mark.flag, written, re.IGNORECASE))
-    # One pass: what nothing closes is looked at once, as text.
-    unquoted = re.sub(r'"(?:[^"\\]|\\.?)*+("?)', lambda quote: '""' if quote[1] else quote[0], written)
-    return bool(re.search(mark.flag, unquoted, re.IGNORECASE))
+    if not mark.quoted and _may_say(written, mark):
+        # One pass: what nothing closes is looked at once, as text.
+        written = re.sub(r'"(?:[^"\\]|\\.?)*+("?)', lambda quote: '""' if quote[1] else quote[0], written)
+    return _may_say(written, mark) and bool(re.search(mark.flag, written, re.IGNORECASE))
 
 
 def _attributes(inside: str) -> str | None:
     """What stands before the parenthesis that closes the attributes; None if none does. A quote that nothing closes quotes nothing."""
-    plain = r"[^)\uff09\"]"
     # A lookahead gives nothing back, as a possessive group would: Python 3.11.2 loses its way in those.
-    match = re.match(rf'((?=(?P<run>(?:{plain}|{_QUOTED})*))(?P=run)(?:"[^)\uff09]*+)?)[)\uff09]', inside)
+    match = re.match(rf'((?=(?P<run>(?:[^)\uff09\"]|{_QUOTED})*))(?P=run)(?:"[^)\uff09]*+)?)[)\uff09]', inside)
     return match[1] if match else None
 
 
@@ -207,16 +195,12 @@ def _citing(lines: Sequence[str], refs: Collection[str]) -> set[int]:
     from .evidence_line import parse_bullet
     from .lines import Role, content_of
 
-    found: set[int] = set()
-    for number, line in enumerate(lines, 1):
-        if not cites(line, refs):
-            continue
-        found.add(number)
-        bullet = parse_bullet(content_of(Role.ITEM, [line]))
+    found = {number for number, line in enumerate(lines, 1) if cites(line, refs)}
+    for number in tuple(found):
+        bullet = parse_bullet(content_of(Role.ITEM, lines[number - 1 : number]))
         if bullet and bullet.verdict == "stated":
-            above = (
-                n for n in range(number - 1, 0, -1) if lines[n - 1].strip() and _depth(lines[n - 1]) < _depth(line)
-            )
+            depth = _depth(lines[number - 1])
+            above = (n for n in range(number - 1, 0, -1) if lines[n - 1].strip() and _depth(lines[n - 1]) < depth)
             found.add(next(above, number))
     return found
 
@@ -225,7 +209,7 @@ def _below(lines: Sequence[str], marked: Collection[int]) -> set[int]:
     """The lines indented more than a marked one above them, over blank lines too."""
     found: set[int] = set()
     blank: list[int] = []
-    above: int | None = None
+    above: int | None = None  # the depth of the marked line above
     for number, line in enumerate(lines, 1):
         if not line.strip():
             blank.append(number)
@@ -240,5 +224,4 @@ def _below(lines: Sequence[str], marked: Collection[int]) -> set[int]:
 
 
 def _depth(line: str) -> int:
-    match = _INDENT.match(line)
-    return len(match[0].expandtabs(4)) if match else 0
+    return len(re.split(r"[^\s>]", line, maxsplit=1)[0].expandtabs(4))

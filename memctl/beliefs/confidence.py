@@ -257,28 +257,6 @@ def belief_id(ref: str) -> str:
     return f"o-{ref.removeprefix('f-')}"
 
 
-def as_written(
-    entry: BeliefEntry, mark: LastWritten | None, places: Mapping[str, Place], *, today: date, as_of: date | None = None
-) -> Belief | None:
-    """A belief as it stands on the page, with what follows from its evidence; None if nobody had stated it by `as_of`.
-
-    A number that somebody wrote into the head since the last reflect counts as set today.
-    """
-    items = [bullet for _, bullet in entry.bullets]
-    if not stated_in(entry):
-        items.insert(0, stated_by_hand(entry, as_of or today))
-    if is_edited(entry, mark):
-        items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
-    known = [bullet for bullet in items if as_of is None or bullet.day <= as_of]
-    stated = next((bullet for bullet in known if bullet.verdict == "stated"), None)
-    if stated is None:
-        return None
-    belief = Belief(entry.ref or own_id(entry), entry.fact, frozenset(), stated.day, stated.ref, entry, known)
-    belief.over = min((b.day for b in known if b.verdict == "superseded" and not b.gone), default=None)
-    renumber(belief, places)
-    return belief
-
-
 def stated_in(entry: BeliefEntry) -> Bullet | None:
     """The piece of evidence that stated an entry, None if none does."""
     return next((bullet for _, bullet in entry.bullets if bullet.verdict == "stated"), None)

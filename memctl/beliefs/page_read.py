@@ -36,11 +36,6 @@ class BeliefEntry:
         return self.fact.block_id
 
     @property
-    def is_over(self) -> bool:
-        """True where something under it says that it was superseded."""
-        return any(bullet.verdict == "superseded" for _, bullet in self.bullets)
-
-    @property
     def refs(self) -> set[str]:
         """The ids of its evidence."""
         return {bullet.ref for _, bullet in self.bullets if bullet.ref}

@@ -95,7 +95,8 @@ def _entry_edits(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> It
     head = list(lines[first - 1 : last])
     if entry.fact.confidence is None or f"{entry.fact.confidence:.2f}" != belief.number:
         head[0] = head_with(head[0], belief.number)
-    if belief.over != entry.fact.until and (belief.over or entry.is_over):
+    was_over = any(bullet.verdict == "superseded" for _, bullet in entry.bullets)
+    if belief.over != entry.fact.until and (belief.over or was_over):
         head[0] = head_until(head[0], belief.over)
     if entry.ref is None:  # or it stands in the middle, since a person went on below it
         head = [line.rstrip().removesuffix(f" ^{belief.ref}") if f" ^{belief.ref}" in line else line for line in head]

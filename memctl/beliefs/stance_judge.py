@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +48,10 @@ def load_model(path: Path) -> Callable[[str, str], tuple[str, float]]:
     """
     if not path.is_dir():
         raise Usage(f"no model folder at {path}", "name the folder of a local cross-encoder for inference")
-    loaded: list[tuple[Any, list[str]]] = []
+    loaded = cache(_loaded)
 
     def judge(belief: str, fact: str) -> tuple[str, float]:
-        if not loaded:
-            loaded.append(_loaded(path))
-        model, verdicts = loaded[0]
+        model, verdicts = loaded(path)
         # The fact is the premise, the belief what may follow from it.
         scores = [float(score) for score in model.predict([(fact, belief)], show_progress_bar=False)[0]]
         powers = [math.exp(score - max(scores)) for score in scores]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -18,8 +19,8 @@ from ..markdown.evidence_line import OPINIONS, Bullet
 from ..notes.files import read_page
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
-from .confidence import Belief, Ledger, Place, as_written
-from .page_read import read_entries, read_last_written
+from .confidence import Belief, Ledger, Place, is_edited, own_id, renumber, stated_by_hand, stated_in
+from .page_read import BeliefEntry, LastWritten, read_entries, read_last_written
 
 
 class CurvePoint(NamedTuple):
@@ -94,21 +95,40 @@ def _views(memory: OpenMemory, as_of: date | None) -> list[BeliefView]:
         if line.id in seen
     }
     found = (
-        as_written(entry, written.get(entry.ref or ""), places, today=memory.today, as_of=as_of) for entry in entries
+        belief_view(entry, written.get(entry.ref or ""), places, today=memory.today, as_of=as_of) for entry in entries
     )
-    return [_view(belief, places) for belief in found if belief]
+    return [view for view in found if view]
 
 
-def _view(belief: Belief, places: dict[str, Place]) -> BeliefView:
-    assert belief.entry is not None
+def belief_view(
+    entry: BeliefEntry, mark: LastWritten | None, places: Mapping[str, Place], *, today: date, as_of: date | None = None
+) -> BeliefView | None:
+    """A belief as it stands on the page, with what follows from its evidence; None if nobody had stated it by `as_of`.
+
+    A number that somebody wrote into the head since the last reflect counts as set today.
+    """
+    items = [bullet for _, bullet in entry.bullets]
+    if not stated_in(entry):
+        items.insert(0, stated_by_hand(entry, as_of or today))
+    if is_edited(entry, mark):
+        items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
+    known = [bullet for bullet in items if as_of is None or bullet.day <= as_of]
+    stated = next((bullet for bullet in known if bullet.verdict == "stated"), None)
+    if stated is None:
+        return None
+    fact = entry.fact
+    belief = Belief(entry.ref or own_id(entry), fact, frozenset(), stated.day, stated.ref, entry, known)
+    renumber(belief, places)
     evidence = tuple(
-        bullet._replace(citation=places[bullet.ref].citation) if bullet.ref in places else bullet
+        bullet._replace(citation=places[ref].citation) if (ref := bullet.ref) and ref in places else bullet
         for bullet in belief.items
     )
-    place = Citation(OPINIONS, *belief.entry.span)
-    fact = belief.fact
-    questioned = min((b.day for b in belief.items if b.verdict == "questioned" and not b.gone), default=None)
-    return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, belief.over, questioned)
+    over, questioned = (
+        min((b.day for b in known if b.verdict == verdict and not b.gone), default=None)
+        for verdict in ("superseded", "questioned")
+    )
+    place = Citation(OPINIONS, *entry.span)
+    return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, over, questioned)
 
 
 def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> BeliefView:

@@ -6,7 +6,7 @@ The text of a fact is data: it may look like Markdown, but it never opens a bloc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -48,10 +48,10 @@ class BeliefLine(NamedTuple):
 
 
 class About(NamedTuple):
-    """All that an entity's page tells, in the order in which it is told.
+    """All that is told of a name, made from `pages` (their numbers): on its own page in this order, or on the shared pages.
 
     `defined` says who or what it is, where the page itself does not. `now` are lines that hold, those of slots first;
-    `related` are names.
+    `related` are names. `world` and `experience` are for the shared pages of these names, without a page of its own.
     """
 
     name: str
@@ -61,16 +61,20 @@ class About(NamedTuple):
     plans: Sequence[PageLine] = ()
     events: Sequence[PageLine] = ()
     related: Sequence[str] = ()
+    world: Sequence[PageLine] = ()
+    experience: Sequence[PageLine] = ()
+    pages: Set[int] = frozenset()
 
     @property
     def is_empty(self) -> bool:
-        """True if there is nothing to tell."""
-        return not any(self[1:])
+        """True if there is nothing to tell on its own page."""
+        return not (self.defined or self.now or self.beliefs or self.plans or self.events or self.related)
 
     @property
     def names(self) -> set[str]:
-        """Everybody who is named on the page."""
-        lines = [line for line in (self.defined, *self.now, *self.plans, *self.events) if line]
+        """Everybody whom the lines name."""
+        told = (self.defined, *self.now, *self.plans, *self.events, *self.world, *self.experience)
+        lines = [line for line in told if line]
         hits = [hit for line in lines for hit in (line.hit, line.before) if hit]
         return {
             *self.related,

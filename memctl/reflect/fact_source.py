@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import chain
-from typing import NamedTuple
 
 from ..beliefs.confidence import INFERRED, Place, belief_id
 from ..beliefs.replay import AnswerLine, TrustedFact
@@ -40,22 +39,12 @@ _FEW = 3  # own facts below which a page tells those of others too
 _AT_ONCE = 2_000  # facts that are read together
 
 
-class TellableFacts(NamedTuple):
-    """What the pages tell of a name: its own page, else its parts of world.md and experience.md; made from `pages`."""
-
-    about: About
-    world: tuple[PageLine, ...]
-    experience: tuple[PageLine, ...]
-    pages: frozenset[int]
-
-
 class FactSource:
     """Facts of one index on one day. Nothing in it depends on what reflect wrote before."""
 
     def __init__(self, memory: OpenMemory) -> None:
         self.memory, self._index, self._today = memory, memory.index, memory.today
         self.known = KnownNames(memory.index)
-        self._facts: tuple[str | None, list[beliefs.Light]] = None, []
 
     def names_of(self, fact: Fact) -> frozenset[str]:
         """The keys of everybody whom a fact names, marked or not."""
@@ -116,16 +105,10 @@ class FactSource:
 
     def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
-        key = entity_key(name) if name else ""
-        if key != self._facts[0]:
-            last = str(self._today)
-            facts = (
-                beliefs.about_names(self._index, keys_of(self._index, name))
-                if key
-                else beliefs.about_nobody(self._index)
-            )
-            self._facts = key, [fact for fact in facts if fact.day is None or fact.day <= last]
-        return self._facts[1]
+        named = (
+            beliefs.about_names(self._index, keys_of(self._index, name)) if name else beliefs.about_nobody(self._index)
+        )
+        return [fact for fact in named if fact.day is None or fact.day <= str(self._today)]
 
     def spelled(self, name: str, facts: Sequence[beliefs.Light]) -> str:
         """The spelling of a name: that of its page, else the commonest on the earliest of some facts that name it."""
@@ -144,19 +127,19 @@ class FactSource:
         lines = _PageLines(self, name)
         return lines.are_any or lines.has_opinions or bool(self._met(name, lines))
 
-    def told(self, name: str, path: str | None) -> TellableFacts:
+    def told(self, name: str, path: str | None) -> About:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
         lines = _PageLines(self, name)
         if path is None:
-            return TellableFacts(About(name), lines.durable("world"), lines.durable("experience"), lines.pages)
+            world, experience = lines.durable("world"), lines.durable("experience")
+            return About(name, world=world, experience=experience, pages=lines.pages)
         related = [self.spelled(other, lines.facts) for other in self._met(name, lines)] if name else []
         most = max(_LEAST, len(lines.facts) // _SHARE)
         now = lines.now(most)
         defining = rf"(?i)^(?:{pattern(languages(), 'pages', 'defining')})"  # "is a", «— это», 是一
         defined = next((line for line in now if re.search(defining, line.hit.content)), None)
         others = [line for line in now if line != defined]
-        about = About(name, defined, others, (), lines.plans(), lines.events(most), related)
-        return TellableFacts(about, (), (), lines.pages)
+        return About(name, defined, others, (), lines.plans(), lines.events(most), related, pages=lines.pages)
 
     def _met(self, name: str, lines: _PageLines) -> list[str]:
         """Those whom several facts name beside it, the nearest first."""

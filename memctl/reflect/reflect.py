@@ -43,14 +43,13 @@ from .entity_pages import (
     About,
     BeliefLine,
     LinkContext,
-    PageLine,
     entity_body,
     experience_body,
     failures_body,
     lessons_body,
     world_body,
 )
-from .fact_source import FactSource, TellableFacts, ToldSince
+from .fact_source import FactSource, ToldSince
 from .lessons import Task, failures, lessons, reason_key
 from .made import EXPERIENCE, LESSONS, WORLD, begin, changes, in_conflict, moves_lines, read_made, week_of, write_made
 from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
@@ -225,35 +224,34 @@ class Planner:
         names = self._touched(keys)
         paths = self._paths(names)
 
-        def told(name: str) -> TellableFacts:
-            found = self._facts.told(name, paths.get(name))
+        def told(name: str) -> About:
             beliefs = held[entity_key(name)] if name in paths else ()
-            return found._replace(about=found.about._replace(beliefs=beliefs))
+            return self._facts.told(name, paths.get(name))._replace(beliefs=beliefs)
 
         fresh = {name: told(name) for name, path in paths.items() if not self._stands(path)}
-        for name, (about, *_) in fresh.items():
+        for name, about in fresh.items():
             if about.is_empty:
                 del paths[name]  # nothing to tell yet: no page, and no link to it
         world: dict[str, str] = {}
         experience: dict[str, str] = {}
         for done, name in enumerate(sorted(names, key=entity_key), 1):
-            about, durable, done_before, sources = fresh.pop(name) if name in fresh else told(name)
+            about = fresh.pop(name) if name in fresh else told(name)
             path, title = paths.get(name), heading(name) if name else _NOBODY
-            place = LinkContext(path or WORLD, name, self._links(about, (*durable, *done_before), paths), self._wiki)
-            world[title] = world_body(durable, place)
-            experience[title] = experience_body(done_before, place._replace(page=EXPERIENCE))
+            place = LinkContext(path or WORLD, name, self._links(about, paths), self._wiki)
+            world[title] = world_body(about.world, place)
+            experience[title] = experience_body(about.experience, place._replace(page=EXPERIENCE))
             if path is not None:
                 self._summary(about, place)
             stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
-            self._note_part(f"@{entity_key(name) if name else ''}", sources, stands)
+            self._note_part(f"@{entity_key(name) if name else ''}", about.pages, stands)
             self._memory.progress(done, len(names))
         for path in merged_pages(self._index):
             self._block(path, "summary", "", lambda _: "")
         self._shared(WORLD, "World", world)
         self._shared(EXPERIENCE, "Experience", experience)
 
-    def _links(self, about: About, lines: Iterable[PageLine], paths: Mapping[str, str]) -> dict[str, str]:
-        named = about.names.union(*(line.hit.entities for line in lines)) - {about.name}
+    def _links(self, about: About, paths: Mapping[str, str]) -> dict[str, str]:
+        named = about.names - {about.name}
         standing = pages_of_names(self._index, named)
         found = {entity_key(name): paths.get(name) or standing.get(entity_key(name)) for name in named}
         return {key: path for key, path in found.items() if path}
@@ -311,11 +309,12 @@ class Planner:
         if self._changes.whole:
             keys |= {"", *names_told(self._index, self._today), *(each.key for each in self._entities.values())}
         names = {self._facts.known.known_as(key) if key else "" for key in keys}
-        single = [name for name in names if not name or len(resolve(self._index, name)) < 2]
-        return {
-            (self._facts.spelled(name, self._facts.facts_of(name)) if name else ""): len(self._facts.facts_of(name))
-            for name in single
-        }
+        found = {}
+        for name in names:
+            if not name or len(resolve(self._index, name)) < 2:
+                facts = self._facts.facts_of(name)
+                found[self._facts.spelled(name, facts) if name else ""] = len(facts)
+        return found
 
     def _paths(self, names: Mapping[str, int]) -> dict[str, str]:
         """Where the page of each name is, or will be: a name without one gets it from so many facts on.

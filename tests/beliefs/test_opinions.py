@@ -21,7 +21,7 @@ import pytest
 from hypothesis import assume, example, given, settings, strategies as st
 from strategies import IDS, facts, growth, pages, texts
 
-from memctl.beliefs.confidence import Place, as_written
+from memctl.beliefs.confidence import Place
 from memctl.beliefs.page_read import (
     LEDGER,
     BeliefEntry,
@@ -35,6 +35,7 @@ from memctl.beliefs.page_read import (
 )
 from memctl.beliefs.page_write import write_opinions
 from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
+from memctl.beliefs.view import belief_view
 from memctl.facts import Citation, Fact, Kind
 from memctl.judgement import Judgement, Tier
 from memctl.markdown.blocks import splice
@@ -316,10 +317,10 @@ def test_every_number_on_the_page_follows_from_what_stands_above_it(history: lis
     text = run("", history)
     places = {t.ref: Place(t.citation, t.fact.source or "owner") for t in history}
     for entry in read_entries(text)[0]:
-        belief = as_written(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
+        belief = belief_view(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
         assert belief is not None
-        assert f"{entry.fact.confidence:.2f}" == belief.number
-        assert [b.after for _, b in entry.bullets] == [b.after for b in belief.items]
+        assert f"{entry.fact.confidence:.2f}" == f"{belief.standing.confidence:.2f}"
+        assert [b.after for _, b in entry.bullets] == [b.after for b in belief.evidence]
         numbers = [b.after for _, b in entry.bullets if b.after is not None]
         assert all(0.02 <= n <= 0.98 for n in [*numbers, entry.fact.confidence])
         assert not numbers or numbers[-1] == entry.fact.confidence

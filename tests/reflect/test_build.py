@@ -22,8 +22,9 @@ import pytest
 from face_helpers import fixture_copy, memory_on, snapshot
 from hypothesis import Phase, given, settings, strategies as st
 
-from memctl.beliefs.confidence import Place, as_written
+from memctl.beliefs.confidence import Place
 from memctl.beliefs.page_read import read_entries, read_last_written
+from memctl.beliefs.view import belief_view
 from memctl.index.rows import rows_of
 from memctl.language.names import spell
 from memctl.markdown.escape import sources
@@ -319,11 +320,11 @@ def check_numbers(made: Workspace) -> None:
     text = page.read_text("utf-8") if page.exists() else ""
     places = {ref: Place(citation, origin) for ref, (citation, origin) in lines_of(made).items()}
     for entry in read_entries(text)[0]:
-        belief = as_written(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
+        belief = belief_view(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
         assert belief is not None and entry.fact.confidence is not None
-        assert f"{entry.fact.confidence:.2f}" == belief.number, entry
+        assert f"{entry.fact.confidence:.2f}" == f"{belief.standing.confidence:.2f}", entry
         numbers = [bullet.after for _, bullet in entry.bullets if bullet.after is not None]
-        assert numbers == [bullet.after for bullet in belief.items if bullet.after is not None]
+        assert numbers == [bullet.after for bullet in belief.evidence if bullet.after is not None]
         assert all(0.02 <= number <= 0.98 for number in (*numbers, entry.fact.confidence))
 
 

@@ -206,9 +206,9 @@ PERIODS = st.one_of(
     st.just(Period()), st.builds(Period, DAYS), st.builds(lambda pair: Period(*sorted(pair)), st.tuples(DAYS, DAYS)), st.builds(lambda day: Period(None, day), DAYS)
 )  # fmt: skip
 LINES = st.builds(
-    line, fact_texts(), ref=REFS, replaced_by=st.none() | CITATIONS, day=DAYS.map(str), valid=PERIODS, source=CITATIONS,
+    lambda text, **more: line(text, **more), fact_texts(), ref=REFS, replaced_by=st.none() | CITATIONS, day=DAYS.map(str), valid=PERIODS, source=CITATIONS,
     entities=st.lists(names(), max_size=3).map(tuple), key=st.none() | texts(2), retracted=st.booleans(),
-    also=st.lists(CITATIONS, max_size=5).map(tuple),
+    also=st.lists(CITATIONS, max_size=3).map(tuple),
 )  # fmt: skip
 STATES = st.builds(lambda held, old: held._replace(before=old and old.hit), LINES, st.none() | LINES)
 BELIEFS = st.builds(
@@ -216,7 +216,7 @@ BELIEFS = st.builds(
     st.integers(0, 20), st.integers(0, 20),
 )  # fmt: skip
 ABOUTS = st.builds(
-    About, names(), st.none() | STATES, st.lists(STATES, max_size=3), st.lists(BELIEFS, max_size=3), st.lists(LINES, max_size=2),
+    lambda *told: About(*told), names(), st.none() | STATES, st.lists(STATES, max_size=3), st.lists(BELIEFS, max_size=3), st.lists(LINES, max_size=2),
     st.lists(LINES, max_size=4), st.lists(names(), max_size=3),
 )  # fmt: skip
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import Enum
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from .errors import Usage
 
@@ -199,3 +200,20 @@ def said_as(source: str | None, speaker: str | None, as_user: bool = False) -> s
     if speaker is None or (source or "").partition(":")[0] in allowed:
         return source
     return speaker
+
+
+def fields(record: object, names: str) -> dict[str, Any]:
+    """Attributes of a record as values of JSON: `"day source=citation kind=fact.kind"` has them in that order, under these keys.
+
+    A list is made of a tuple, text of a day and of a citation.
+    """
+    pairs = ((key, path or key) for key, _, path in (name.partition("=") for name in names.split()))
+    return {key: _plain(attrgetter(path)(record)) for key, path in pairs}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Citation | date):
+        return str(value)
+    if isinstance(value, Kind):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value

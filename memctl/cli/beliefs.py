@@ -4,12 +4,12 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Usage
-from ..facts import Period, is_trusted
+from ..facts import Period, fields, is_trusted
 from ..hits import hit_json
 from ..markdown.escape import one_line
 from .call import AS_OF, DRY_RUN, Call, argument, command, flag, option
 from .hits import kind_of, place_of, print_retained
-from .output import BOLD, FAINT, YELLOW, Output, fields
+from .output import BOLD, FAINT, YELLOW, Output
 
 if TYPE_CHECKING:
     from ..memory import BeliefView, Task

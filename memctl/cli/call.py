@@ -117,15 +117,6 @@ def one_of(name: str, value: str | None, known: Sequence[str], cure: str = "") -
 ABOUT = option("--about -a", "Whom or what it is about; may be given again.", "NAME")
 AS_OF = option("--as-of", "Answer as of that day, from what was known by then.", "WHEN")
 DRY_RUN = flag("--dry-run -n", "Print the diff and write nothing.")
-_COMMON = {
-    "workspace": (list[str] | None, option("--workspace -w", "The workspace [default: MEMCTL_WORKSPACE, or the nearest above].", "DIR")),
-    "json": (bool, flag("--json", "Print JSON.")),
-    "quiet": (bool, flag("--quiet -q", "Print the answer only, no notes.")),
-    "now": (str | None, option("--now", "Take this as the present [default: MEMCTL_NOW, or the clock].", "WHEN")),
-    "debug": (bool, flag("--debug", "Show a traceback when something breaks.")),
-}  # fmt: skip
-
-
 _GROUPS = {
     "fact": "Slots: the newest line with an (entity, key) is current.",
     "entity": "Who and what the workspace knows.",
@@ -136,6 +127,15 @@ _GROUPS = {
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     """A parameter of a command that is not written out in its function."""
     return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+
+
+_COMMON = [
+    parameter("workspace", list[str] | None, option("--workspace -w", "The workspace [default: MEMCTL_WORKSPACE, or the nearest above].", "DIR")),
+    parameter("json", bool, flag("--json", "Print JSON.")),
+    parameter("quiet", bool, flag("--quiet -q", "Print the answer only, no notes.")),
+    parameter("now", str | None, option("--now", "Take this as the present [default: MEMCTL_NOW, or the clock].", "WHEN")),
+    parameter("debug", bool, flag("--debug", "Show a traceback when something breaks.")),
+]  # fmt: skip
 
 
 def command(
@@ -157,11 +157,10 @@ def command(
         declared = [*inspect.signature(function).parameters.values()][1:]
         own = [each for each in declared if each.kind is not inspect.Parameter.VAR_KEYWORD]
         place = next((at for at, each in enumerate(own, 1) if each.name == after), len(own))
-        shared = [parameter(key, annotation, default) for key, (annotation, default) in _COMMON.items()]
 
         @functools.wraps(function)
         def called(**values: Any) -> None:
-            given = {key: values.pop(key) for key in _COMMON}
+            given = {each.name: values.pop(each.name) for each in _COMMON}
             named, *also = dict.fromkeys(given["workspace"] or [None])
             if also and not several:
                 what = f"--workspace is given {len(also) + 1} times, and `memctl {name}` takes one"
@@ -182,7 +181,7 @@ def command(
             finally:
                 call.close_bar()
 
-        called.__signature__ = inspect.Signature([*own[:place], *more, *own[place:], *shared])  # type: ignore[attr-defined]
+        called.__signature__ = inspect.Signature([*own[:place], *more, *own[place:], *_COMMON])  # type: ignore[attr-defined]
         called.__annotations__ = {}
         text = inspect.cleandoc(function.__doc__ or "")
         group, _, last = name.rpartition(" ")

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from ..facts import fields
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, option
 from .hits import place_of, print_hit
-from .output import BOLD, FAINT, fields
+from .output import BOLD, FAINT
 
 if TYPE_CHECKING:
     from ..memory import Named

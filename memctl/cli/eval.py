@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Usage
+from ..facts import fields
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import Call, argument, command, flag, one_of, option
 from .hits import explained
-from .output import BOLD, FAINT, fields
+from .output import BOLD, FAINT
 
 if TYPE_CHECKING:
     from ..memory import Difference, Evaluation, Interval

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Usage
+from ..facts import fields
 from ..markdown.escape import one_line
 from .call import Call, command, flag, option
 from .hits import place_of
-from .output import FAINT, YELLOW, Output, fields
+from .output import FAINT, YELLOW, Output
 
 if TYPE_CHECKING:
     from ..memory import Forgetting

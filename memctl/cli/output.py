@@ -10,13 +10,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from datetime import date
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import MemctlError
-from ..facts import Citation, Kind
 from ..markdown.escape import defused, one_line, printable
 
 if TYPE_CHECKING:
@@ -33,23 +30,6 @@ def fitted(text: str, width: int) -> str:
     shown = printable(text)
     cut = set_cell_size(shown, width - 1).rstrip() + "…" if cell_len(shown) > width else shown
     return set_cell_size(cut, width)
-
-
-def fields(record: object, names: str) -> dict[str, Any]:
-    """Attributes of a record as values of JSON: `"day source=citation kind=fact.kind"` has them in that order, under these keys.
-
-    A list is made of a tuple, text of a day and of a citation.
-    """
-    pairs = ((key, path or key) for key, _, path in (name.partition("=") for name in names.split()))
-    return {key: _plain(attrgetter(path)(record)) for key, path in pairs}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Citation | date):
-        return str(value)
-    if isinstance(value, Kind):
-        return value.value
-    return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(slots=True)

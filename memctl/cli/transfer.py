@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingFound, Usage
+from ..facts import fields
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, option
-from .output import FAINT, fields
+from .output import FAINT
 
 if TYPE_CHECKING:
     from ..memory import CandidateFact, Exported, Ingested

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MemctlError, Usage
+from ..facts import fields
 from ..markdown.escape import many
 from .call import DRY_RUN, Call, argument, command, flag, one_of
-from .output import fields
 
 if TYPE_CHECKING:
     from ..memory import EmbedReport, Vault, VectorsChecked

@@ -175,9 +175,6 @@ class _Cursor:
             names = [typed + name[len(typed) :] for name in names]
         return ((at + (name.replace(" ", "-") if at else name), "") for name in names)
 
-    def _keys(self, begun: str) -> Iterator[Candidate]:
-        return ((key, "") for (key,) in self._known("keys", begun))
-
     def _ids(self, begun: str) -> Iterator[Candidate]:
         caret = "^" if begun.startswith("^") else ""
         for ref, path, line, *fingerprint in self._known("ids", begun[len(caret) :]):
@@ -211,9 +208,6 @@ class _Cursor:
         elif begun:
             yield from _begun(begun, [(f"{word}:", "") for word in self.table["@query filters"][0][1].split("|")])
 
-    def _text(self, begun: str) -> Iterator[Candidate]:
-        return self._names(begun) if begun.startswith("@") else iter(())
-
     def _line(self, path: str, line: int, fingerprint: Sequence[int] = ()) -> str:
         """The line of a page; empty where the page changed since its fingerprint was taken."""
         try:
@@ -227,10 +221,11 @@ class _Cursor:
         return "".join(char if char.isprintable() else " " for char in (text[:_TOLD] if fingerprint else text))
 
 
-_MAKERS: Mapping[str, Callable[[_Cursor, str], Iterator[Candidate]]] = {
-    "NAME": _Cursor._names, "ALIAS": _Cursor._names, "INTO": _Cursor._names, "KEY": _Cursor._keys, "ID": _Cursor._ids,
-    "REF": _Cursor._references, "DAY": _Cursor._days, "WHEN": _Cursor._days, "TIME": _Cursor._days, "QUERY": _Cursor._query,
-    "TEXT": _Cursor._text,
+_MAKERS: Mapping[str, Callable[[_Cursor, str], Iterable[Candidate]]] = {
+    "NAME": _Cursor._names, "ALIAS": _Cursor._names, "INTO": _Cursor._names, "ID": _Cursor._ids, "REF": _Cursor._references,
+    "DAY": _Cursor._days, "WHEN": _Cursor._days, "TIME": _Cursor._days, "QUERY": _Cursor._query,
+    "KEY": lambda at, begun: ((key, "") for (key,) in at._known("keys", begun)),
+    "TEXT": lambda at, begun: at._names(begun) if begun.startswith("@") else (),
 }  # fmt: skip
 
 

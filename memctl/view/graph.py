@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from ..errors import NothingFound
-from ..facts import Citation
+from ..facts import Citation, fields
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Filter, by_ids, own_terms
 from ..index.queries.names import entities_of_keys, lines_naming, names_from, naming_lines, unknown_name
@@ -42,7 +42,7 @@ class EntityGraph:
 
     def as_json(self) -> dict[str, Any]:
         """The graph as plain values."""
-        edges = [edge._asdict() | {"source": str(edge.source)} for edge in self.edges]
+        edges = [fields(edge, "one other lines source") for edge in self.edges]
         return {"schema": 1, "about": self.name, "neighbours": list(self.neighbours), "edges": edges, "more": self.more}
 
     def as_mermaid(self) -> str:

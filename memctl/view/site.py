@@ -7,7 +7,7 @@ own or anything from elsewhere; private and sealed lines are in none, because al
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -124,13 +124,6 @@ class Site:
             return self._show("search.html", "Search", query=query or "", hits=hits)
         made = {"index": self._index, "digest": self._digest, "review": self._review}.get(what)
         return made() if made else None
-
-    def paths(self) -> Iterator[str]:
-        """The pages of a whole site but those of lines, in the order in which a reader meets them."""
-        yield from ("index.html", "days.html", "review.html", "digest.html")
-        for part in (_part("entities", 1, self.entities, _NAMES), _part("beliefs", 1, self.beliefs, _BELIEFS)):
-            yield from (part[0].path(number) for number in range(1, part[0].last + 1)) if part else ()
-        yield from (f"entity/{name}.html" for name in self.names)
 
     def _show(self, template: str, title: str, up: str = "", **values: Any) -> str:
         at = {"title": title, "up": up, "policy": POLICY, "is_served": self.most is None, "left_out": self.left_out}
@@ -278,6 +271,9 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
         site.left_out.append(f"pages of the {more} names with the fewest lines")
     for name, text in stylesheets().items():
         put(name, text)
-    for path in site.paths():
+    paths = ["index.html", "days.html", "review.html", "digest.html"]
+    for part in (_part("entities", 1, site.entities, _NAMES), _part("beliefs", 1, site.beliefs, _BELIEFS)):
+        paths += [part[0].path(number) for number in range(1, part[0].last + 1)] if part else []
+    for path in [*paths, *(f"entity/{name}.html" for name in site.names)]:
         put(path, site.page(path) or "")
     return ViewWritten(count, size, tuple(site.left_out))

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..beliefs.view import BeliefView, CurvePoint, beliefs
 from ..errors import NothingFound
-from ..facts import Kind, Period
+from ..facts import Kind, Period, fields
 from ..hits import Hit, hit_json
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, filling_slots, in_slots, newest_slots
@@ -60,19 +60,13 @@ class Timeline:
 
     def as_json(self) -> dict[str, Any]:
         """The timeline as plain values."""
-        slots = [{"entity": r.entity, "key": r.key, "versions": list(map(hit_json, r.versions))} for r in self.slots]
+        slots = [fields(row, "entity key") | {"versions": list(map(hit_json, row.versions))} for row in self.slots]
         held = [
-            {
-                "id": view.ref, "content": view.text, "source": str(view.place), "over": str(view.over or "") or None,
-                "points": [
-                    {"day": str(p.day), "confidence": p.confidence, "source": str(p.source) if p.source else None}
-                    for p in points
-                ],
-            }
+            fields(view, "id=ref content=text source=place over")
+            | {"points": [fields(point, "day confidence source") for point in points]}
             for view, points in self.beliefs
-        ]  # fmt: skip
-        days = {"from": str(self.days.first), "to": str(self.days.last)}
-        made = {"schema": 1, "about": self.about, "days": days, "slots": slots}
+        ]
+        made = {"schema": 1, "about": self.about, "days": fields(self.days, "from=first to=last"), "slots": slots}
         return made | {"events": list(map(hit_json, self.events)), "beliefs": held, "left_out": list(self.left_out)}
 
 

@@ -13,11 +13,10 @@ import re
 import secrets
 import signal
 import socket
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from urllib.parse import parse_qs
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -87,23 +87,23 @@ class Gate(NamedTuple):
     token: bytes
     view_key: bytes = b""
 
-    def check_head(self, headers: Mapping[str, Sequence[str]], open_to_all: bool) -> None:
-        """HttpRefusal for the head of a request (header names in lower case, every value) that does not pass.
+    def check_head(self, headers: Headers, open_to_all: bool) -> None:
+        """HttpRefusal for the head of a request that does not pass.
 
         A name in DNS that leads here sends its own Host, a page in a browser its own Origin: neither is ours.
         """
         if "transfer-encoding" in headers and "content-length" in headers:  # where would the next head begin?
             cure = "send Content-Length or chunks, not both"
             raise HttpRefusal(400, "the body has two lengths", cure, Connection="close")
-        host = [name.lower() for name in headers.get("host", ())]
+        host = [name.lower() for name in headers.getlist("host")]
         names = ("127.0.0.1", "localhost", "[::1]")
         ours = {f"{name}:{self.port}" for name in names} | {*(names if self.port == 80 else ())}
         if len(host) != 1 or host[0] not in ours:
             raise HttpRefusal(421, "the Host is not a name of this server", f"ask http://127.0.0.1:{self.port}")
-        if headers.get("origin", [f"http://{host[0]}"]) != [f"http://{host[0]}"]:
+        if headers.getlist("origin") not in ([], [f"http://{host[0]}"]):
             raise HttpRefusal(403, "requests of other pages are refused", "send no Origin, as programs do")
         if not open_to_all:
-            self._check_token(headers.get("authorization", ()))
+            self._check_token(headers.getlist("authorization"))
 
     def _check_token(self, given: Sequence[str]) -> None:
         match = re.fullmatch(r"[Bb][Ee][Aa][Rr][Ee][Rr] +(\S+)", given[0]) if len(given) == 1 else None
@@ -116,14 +116,14 @@ class Gate(NamedTuple):
 _JSON = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNORECASE)
 
 
-def check_body(headers: Mapping[str, Sequence[str]]) -> None:
+def check_body(headers: Headers) -> None:
     """HttpRefusal for a body that will not be read: by its type, its coding, or the size that it says."""
-    kind = headers.get("content-type", ())
+    kind = headers.getlist("content-type")
     if len(kind) != 1 or not _JSON.fullmatch(kind[0]):
         raise HttpRefusal(415, "the body is not application/json", "send JSON with `Content-Type: application/json`")
-    if any(coding.strip().lower() not in ("", "identity") for coding in headers.get("content-encoding", ())):
+    if any(coding.strip().lower() not in ("", "identity") for coding in headers.getlist("content-encoding")):
         raise HttpRefusal(415, "the body is compressed", "send it as it is")
-    sizes = headers.get("content-length", ())
+    sizes = headers.getlist("content-length")
     if any(not re.fullmatch("[0-9]{1,7}", size) or int(size) > LARGEST for size in sizes):
         raise too_large()
 
@@ -185,8 +185,8 @@ def _guarded(app: ASGIApp, gate: Gate, log: Callable[[str], None] | None) -> ASG
         start, status = time.perf_counter(), 0
         path = scope["path"]
         viewed = path == VIEW or path.startswith(f"{VIEW}/")
-        headers = _headers(scope)
-        has_more = headers.keys() & {"content-length", "transfer-encoding"} and "expect" not in headers
+        headers = Headers(scope=scope)
+        has_more = ("content-length" in headers or "transfer-encoding" in headers) and "expect" not in headers
 
         async def counted() -> Any:
             nonlocal has_more
@@ -240,13 +240,6 @@ _OPEN = ("/", "/openapi.json")
 _KNOWN = {*_OPEN, *(route.path for route in ROUTES)}
 
 
-def _headers(scope: Scope) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, value in scope["headers"]:
-        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-    return found
-
-
 async def _read(request: Request) -> bytes:
     """The body, counted while it comes."""
     body = bytearray()
@@ -295,7 +288,7 @@ def _endpoint(route: Route, served: Served, verbs: Verbs) -> Callable[[Request],
         if route.method == "DELETE":
             body = request.path_params | dict(request.query_params)
         elif route.takes:
-            check_body(_headers(request.scope))
+            check_body(request.headers)
             sent = await _read(request)
             start = time.perf_counter()
             body = read_json(sent)
@@ -394,21 +387,10 @@ class _Server(uvicorn.Server):
 
     stopped_by: int = 0
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.stopped_by = self.stopped_by or sig
         super().handle_exit(sig, frame)
+        self._captured_signals.clear()  # they would be raised again at the end
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -469,12 +451,12 @@ _POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'n
 _WELCOME = '<!doctype html><html lang="en"><title>memctl</title><p><a href="index.html">Open the memory</a></p></html>'
 
 
-def check_view(key: bytes, path: str, query: bytes, headers: Mapping[str, Sequence[str]]) -> None:
+def check_view(key: bytes, path: str, query: bytes, headers: Headers) -> None:
     """HttpRefusal for a page that is not shown: without the key in the link of the login, or in the cookie that it gave."""
     if path == f"{VIEW}/login":
         given = parse_qs(query.decode("latin-1")).get("key", [""])
     else:
-        given = re.findall(rf"(?:^|;\s*){_COOKIE}=([0-9a-f]+)", "; ".join(headers.get("cookie", ())))
+        given = re.findall(rf"(?:^|;\s*){_COOKIE}=([0-9a-f]+)", "; ".join(headers.getlist("cookie")))
     if not (key and len(given) == 1 and secrets.compare_digest(given[0].encode("utf-8", "replace"), key)):
         raise HttpRefusal(401, "these pages need their link", "run `memctl view` and open what it prints")
 

@@ -22,7 +22,7 @@ from ..notes.edits import diff
 from ..notes.files import prepare_memory
 from ..notes.replace import put as put_file, writing_alone
 from ..notes.workspace import Workspace
-from ..system import OPEN_SAFELY
+from ..system import OPEN_SAFELY, as_cannot_write
 from .hosts import File, HostEntry, Wish, files_of, notes_of, put, revert, take
 from .jsonc import Malformed, Misfit
 
@@ -277,25 +277,23 @@ def _write_file(host_file: HostFile, data: bytes) -> list[str]:
     folder = host_file.target.parent
     made = [str(above) for above in (folder, *folder.parents) if not above.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        put_file(Workspace(folder), host_file.target.name, host_file.data, data)
+        with as_cannot_write(host_file.path):
+            folder.mkdir(parents=True, exist_ok=True)
+            put_file(Workspace(folder), host_file.target.name, host_file.data, data)
     except PageChanged:
         raise PageChanged(str(host_file.path)) from None
-    except (OSError, CannotWrite) as error:
+    except CannotWrite as error:
         _drop_folders(made)
-        cause = error.cause if isinstance(error, CannotWrite) else error.strerror or str(error)
-        raise CannotWrite(str(host_file.path), cause) from error
+        raise CannotWrite(str(host_file.path), error.cause) from error
     return made
 
 
 def _remove_file(host_file: HostFile) -> None:
     """Take away a file that memctl made; PageChanged if it is not what was read."""
-    try:
+    with as_cannot_write(host_file.path):
         if host_file.data is not None and _read_file(host_file.target).data != host_file.data:
             raise PageChanged(str(host_file.path))
         host_file.target.unlink(missing_ok=True)
-    except OSError as error:
-        raise CannotWrite(str(host_file.path), error.strerror or str(error)) from error
 
 
 def _drop_folders(folders: Iterable[str]) -> None:

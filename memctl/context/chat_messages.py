@@ -20,7 +20,7 @@ from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
 from ..recall.asked import asks_beginning, asks_something, is_courtesy, is_polite
 from .fence import fenced_blocks, tamed, without_fenced
-from .pack import Item, words_of
+from .pack import Item, plain, words_of
 
 Message = dict[str, Any]
 """One message as its sender wrote it; keys that memctl does not know stay as they are."""
@@ -491,7 +491,7 @@ def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[t
 def _original(at: int, role: str, text: str, wanted: set[str], name: str) -> Item:
     source = f"{name}#M{at + 1}"
     shown = "\n    ".join(line for line in tamed(_passage(text, wanted)).split("\n") if line.strip())
-    line = f"- [{' '.join(tamed(source).split())}] {role}: {shown}"
+    line = f"- [{plain(source)}] {role}: {shown}"
     return Item("recalled", text, source, "", None, role, None, line, "chat")
 
 

@@ -83,7 +83,7 @@ def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = N
     spelled = {entity_key(name): name for name in hit.entities}
     marked = [spelled.get(entity_key(name), name) for name in (hit.fact.entities if hit.fact else ())]
     named = [name for name in marked if name.casefold() not in hit.content.casefold()]
-    about = " ".join(filter(None, (", ".join(map(_plain, named[:4])), _plain(hit.key or ""))))
+    about = " ".join(filter(None, (", ".join(map(plain, named[:4])), plain(hit.key or ""))))
     who = f" {about}:" if about else ""
     marks = []
     if hit.superseded_by:
@@ -95,19 +95,19 @@ def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = N
     if hit.origin.partition(":")[0] == "agent":
         marks.append("said by the agent")
     elif not is_trusted(hit.origin):  # enters no context; /recall of a server marks it
-        marks.append(f"untrusted: from {_plain(hit.origin)}")
+        marks.append(f"untrusted: from {plain(hit.origin)}")
     what = " ".join([*told, *([f"({'; '.join(marks)})"] if marks else [])])
     said = f"{what + ':' if what else ''}{who} {_shown(hit.content)}".strip()
     said += f" ^{hit.ref}" if ids and hit.fact else ""
     for version in hit.history:
-        said += f"\n    {version.valid.first or '…'} – {version.valid.last or '…'}: {_plain(version.content)} · {version.source}"
-    said += f"\n    by {_plain(' – '.join(hit.via))}" if hit.via else ""
-    source = _plain(str(hit.source))
-    under = "" if hit.fact or layer != "recalled" or (hit.day or " ") in source else _plain(hit.under)
+        said += f"\n    {version.valid.first or '…'} – {version.valid.last or '…'}: {plain(version.content)} · {version.source}"
+    said += f"\n    by {plain(' – '.join(hit.via))}" if hit.via else ""
+    source = plain(str(hit.source))
+    under = "" if hit.fact or layer != "recalled" or (hit.day or " ") in source else plain(hit.under)
     head = " ".join(filter(None, (f"[{source}]", dated(hit.day, source), under)))
     line, brief = f"- {head}{' ' if what else ': '}{said}", f"- [#{source.rpartition('#')[2]}] {said}"
-    plain = hit.content, str(hit.source), hit.ref, hit.day, hit.kind.value, hit.confidence
-    return Item(layer, *plain, line, section, brief)
+    told_of = hit.content, str(hit.source), hit.ref, hit.day, hit.kind.value, hit.confidence
+    return Item(layer, *told_of, line, section, brief)
 
 
 def dated(day: str | None, source: str) -> str:
@@ -120,9 +120,9 @@ def dated(day: str | None, source: str) -> str:
 
 def slot_item(hit: Hit, layer: str, section: str = "") -> Item:
     """What a slot holds now: its citation, whose it is (nobody's is the owner's), its key and the line."""
-    whose = f"{_plain(hit.entities[0])} " if hit.fact and hit.fact.entities else ""
-    said = f"{whose}{_plain(hit.key or '')}: {_shown(hit.content)}"
-    line = f"- [{_plain(str(hit.source))}] {said}"
+    whose = f"{plain(hit.entities[0])} " if hit.fact and hit.fact.entities else ""
+    said = f"{whose}{plain(hit.key or '')}: {_shown(hit.content)}"
+    line = f"- [{plain(str(hit.source))}] {said}"
     return Item(layer, hit.content, str(hit.source), hit.ref, hit.day, hit.kind.value, hit.confidence, line, section)
 
 
@@ -134,17 +134,17 @@ def lesson_item(task: Task, strategy: Strategy, layer: str, newest_of: int | Non
     newest = strategy.outcomes[-1]
     counts = [f"{strategy.ok} ok" if strategy.ok else "", f"{strategy.failed} failed" if strategy.failed else ""]
     counted = ", ".join(filter(None, counts)) + (f" of the newest {newest_of}" if newest_of else "")
-    about = _plain(task.name or task.entity)
-    reasons = [_plain(told) + (f" ({count} times)" if count > 1 else "") for told, count in strategy.reasons[:3]]
+    about = plain(task.name or task.entity)
+    reasons = [plain(told) + (f" ({count} times)" if count > 1 else "") for told, count in strategy.reasons[:3]]
     why = f"; failed because {', '.join(reasons)}" if reasons else ""
-    text = f"{about + ': ' if about else ''}{_plain(strategy.name)} ({counted}{why})"
+    text = f"{about + ': ' if about else ''}{plain(strategy.name)} ({counted}{why})"
     text = f"avoid: {text}" if strategy.is_to_avoid else text
     label = ", ".join(strategy.labels)
-    line = f"- [{_plain(str(newest.citation))}] {newest.day or ''} lesson, {label}: {text}"
+    line = f"- [{plain(str(newest.citation))}] {newest.day or ''} lesson, {label}: {text}"
     return Item(layer, text, str(newest.citation), newest.ref, newest.day, "lesson", None, line, "lessons")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text on one line in which nothing acts."""
     return " ".join(tamed(text).split())
 

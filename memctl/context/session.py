@@ -23,8 +23,7 @@ from ..notes.files import SESSION, prepare_memory, write_derived
 from ..notes.workspace import Workspace
 from ..system import locked
 from .chat_messages import Message, is_turn, text_of
-from .fence import tamed
-from .pack import Item
+from .pack import Item, plain
 
 _LAST = ("wish_length", "wish_language")  # of these the last one holds
 _WISHES = (*_LAST, "wish", "at_work")
@@ -134,8 +133,7 @@ def session_items(told: Mapping[str, int], gone: Sequence[int], name: str, chat:
             source = f"{chat}#M{at + 1}" if at >= 0 else f"session {name}"
             by_source.setdefault(source, []).append(said)
     items = []
-    for source, parts in reversed(by_source.items()):
-        text = " ".join(parts)
-        line = f"- [{' '.join(tamed(source).split())}] user, in this session: {' '.join(tamed(text).split())}"
+    for source, text in ((source, " ".join(parts)) for source, parts in reversed(by_source.items())):
+        line = f"- [{plain(source)}] user, in this session: {plain(text)}"
         items.append(Item("session", text, source, "", None, "user", None, line, "session"))
     return items

@@ -445,13 +445,8 @@ def _reminder(text: str) -> tuple[str, str]:
 def _attachment(text: str) -> dict[str, Any]:
     """As Claude Code keeps it."""
     told = {"type": "hook_additional_context", "content": [text], "hookName": "UserPromptSubmit", "toolUseID": "x", "hookEvent": "UserPromptSubmit"}  # fmt: skip
-    return {
-        "type": "attachment",
-        "attachment": told,
-        "uuid": "a",
-        "sessionId": "5b0c",
-        "timestamp": "2025-11-29T10:00Z",
-    }
+    common = {"uuid": "a", "sessionId": "5b0c", "timestamp": "2025-11-29T10:00Z"}
+    return common | {"type": "attachment", "attachment": told}
 
 
 @pytest.mark.parametrize("form", [_reminder, _attachment, lambda text: ("user", text), lambda text: ("user", f"Look:\n\n{text}\n\nand now?"), lambda text: ("assistant", f"The notes say:\n{text}")])  # fmt: skip

@@ -77,6 +77,10 @@ def exchange(number: int, words: int = 40) -> list[Message]:
     ]
 
 
+def exchanges(count: int) -> list[Message]:
+    return [message for number in range(count) for message in exchange(number)]
+
+
 def with_call(name: str, result: str = "fine") -> list[Message]:
     function = {"name": "look", "arguments": '{"at": "nets"}'}
     return [
@@ -219,41 +223,25 @@ def test_what_was_sent_may_be_sent_again_with_more(workspace: Workspace) -> None
     assert not any(fenced_blocks(text_of(m)) for m in chat if m["role"] == "assistant")
 
 
-def test_dropped_turns_come_back_in_their_own_words(workspace: Workspace) -> None:
-    """The name from the first message, with the number of the message as citation."""
-    chat = [user("My name is Dana and I lead the project Heron."), assistant("Noted.")]
-    for number in range(40):
-        chat += exchange(number)
-    for question, said in (
-        ("What is my name, and which project do I lead?", "My name is Dana and I lead the project Heron."),
-    ):
-        made = sent(workspace, [*chat, user(question)], 3000)
-        assert made.dropped > 2 and f"- [chat#M1] user: {said}" in text_of(made.messages[-1])
-        assert [item.source for item in made.items if item.text == said] == ["chat#M1"]
-
-
 @pytest.mark.parametrize(
     ("first", "question"),
     [
+        ("My name is Dana and I lead the project Heron.", "What is my name, and which project do I lead?"),
         ("Меня зовут Дана, я веду проект «Цапля».", "Как называется проект, который я веду?"),
         ("我叫达娜，负责苍鹭项目。", "我负责的项目叫什么？"),
     ],
 )
-def test_dropped_turns_come_back_in_russian_and_chinese(workspace: Workspace, first: str, question: str) -> None:
-    """As in English."""
-    chat: list[Message] = [user(first), assistant("好 / хорошо")]
-    for number in range(40):
-        chat += exchange(number)
-    made = sent(workspace, [*chat, user(question)], 3000)
-    assert f"user: {first}" in text_of(made.messages[-1])
+def test_dropped_turns_come_back_in_their_own_words(workspace: Workspace, first: str, question: str) -> None:
+    """The name from the first message, with the number of the message as citation."""
+    made = sent(workspace, [user(first), assistant("Noted."), *exchanges(40), user(question)], 3000)
+    assert made.dropped > 2 and f"- [chat#M1] user: {first}" in text_of(made.messages[-1])
+    assert [item.source for item in made.items if item.text == first] == ["chat#M1"]
 
 
 def test_a_line_of_the_workspace_stands_before_the_message_that_said_it(workspace: Workspace) -> None:
     """It has a file and a line; the chat's original that says the same is left out."""
     said = "Chose PostgreSQL, because a duplicate ring must be refused at once."
-    chat = [user(said), assistant(f"Understood: {said} Rings are small.")]
-    for number in range(40):
-        chat += exchange(number)
+    chat = [user(said), assistant(f"Understood: {said} Rings are small."), *exchanges(40)]
     made = sent(workspace, [*chat, user("why PostgreSQL?")], 3000)
     found = [item.source for item in made.items if said in item.text]
     assert "memory/2025-11-01.md#L3" in found and "chat#M1" not in found
@@ -487,7 +475,7 @@ def test_the_command_takes_and_returns_a_chat(tmp_path: Path) -> None:
 
 def test_cuts_do_not_move_when_the_core_grows_by_a_line() -> None:
     """What stands before the chat counts in twentieths of the budget."""
-    chat: list[Message] = [m for number in range(40) for m in exchange(number)]
+    chat = exchanges(40)
     cuts = {cut(chat, {}, 4000, estimate, before).kept[0] for before in range(10, 180, 10)}
     assert len(cuts) == 1
 
@@ -561,9 +549,7 @@ def test_a_short_question_is_tried_alone(tmp_path: Path, before: str, question: 
 
 
 def test_at_the_beginning_means_the_first_exchanges(workspace: Workspace) -> None:
-    chat = [user("Let us plan the harvest."), assistant("Gladly.")]
-    for number in range(40):
-        chat += exchange(number)
+    chat = [user("Let us plan the harvest."), assistant("Gladly."), *exchanges(40)]
     made = sent(workspace, [*chat, user("What did I ask for at the beginning?")], 3000)
     assert made.items[-4].text == "Let us plan the harvest."
 

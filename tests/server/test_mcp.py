@@ -395,18 +395,11 @@ def test_prompts_bring_what_memory_has(writer: tuple[Path, Asker]) -> None:
 # -- what is private --------------------------------------------------------------------------------------------------
 
 
-QUESTIONS = (
-    "garden",
-    "secret garden",
-    "alarm code",
-    "сад шифр",
-    "花园 密码",
-    "dig",
-    "Peter",
-    "flooded",
+QUESTIONS = [
     "",
     PRIVATE[:4],
-)
+    *["garden", "secret garden", "alarm code", "сад шифр", "花园 密码", "dig", "Peter", "flooded"],
+]
 NARROWED: tuple[dict[str, Any], ...] = (
     {}, {"history": True, "hops": 3}, {"about": ["Peter"]}, {"kind": ["opinion"]}, {"as_of": "2025-11-22"},
 )  # fmt: skip

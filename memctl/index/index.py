@@ -207,7 +207,9 @@ class Index:
         rows_sum = page_sum((*about, sha256, problem), names, total.digest())
         stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
         values = (number, *about, rows_sum, *stat, sha256, looked_ns, problem)
-        self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_marks(len(values))})", values)
+        # Not INSERT OR REPLACE: for it SQLite keeps a way back, for which FTS5 writes down all that it holds.
+        self._db.execute("DELETE FROM page WHERE id = ?", (number,))
+        self._db.execute(f"INSERT INTO page VALUES ({_marks(len(values))})", values)
 
     def put_unreadable(self, path: str, status: os.stat_result | None, problem: str, looked_ns: int) -> None:
         """Keep a row that says why a page could not be read, and none of its entries."""

@@ -241,7 +241,8 @@ def task_key(task: str, entity: str = "") -> str:
 
 def _links(fact: Fact) -> Iterator[str]:
     for relation in ("supports", "refutes", "supersedes", "corrects", "settles"):
-        yield from (f"{relation} {target}" for target in getattr(fact, relation))
+        for target in getattr(fact, relation):
+            yield f"{relation} {target}"
     if fact.by:
         yield f"by {fact.by}"
 

@@ -101,22 +101,20 @@ def test_every_page_is_listed_once_and_sorted(tmp_path: Path) -> None:
     assert listed(workspace) == sorted(names)
 
 
-def test_what_is_ignored_is_not_listed(tmp_path: Path) -> None:
-    make_workspace(
-        tmp_path, dict.fromkeys(["archive/a.md", "archive/deep/b.md", "drafts/c.md", "d.md", "e.tmp.md"], "x")
-    )
-    workspace = Workspace(tmp_path.resolve(), Settings(("archive/*", "drafts/", "*.tmp.md")))
-    assert listed(workspace) == ["d.md"]
-
-
-def test_a_workspace_inside_is_not_ours(tmp_path: Path) -> None:
-    assert listed(make_workspace(tmp_path, {"a.md": "x", "inner/b.md": "x", "inner/memctl.toml": ""})) == ["a.md"]
-
-
-def test_a_derived_folder_inside_changes_nothing(tmp_path: Path) -> None:
-    """Somebody asked in a subfolder once: its pages are ours all the same."""
-    pages = {"a.md": "x", "inner/b.md": "x", "inner/.memory/x": ""}
-    assert listed(make_workspace(tmp_path, pages)) == ["a.md", "inner/b.md"]
+@pytest.mark.parametrize(
+    ("names", "ignored", "expected"),
+    [
+        (["archive/a.md", "archive/deep/b.md", "drafts/c.md", "d.md", "e.tmp.md"], ("archive/*", "drafts/", "*.tmp.md"), ["d.md"]),
+        (["a.md", "inner/b.md", "inner/memctl.toml"], (), ["a.md"]),
+        (["a.md", "inner/b.md", "inner/.memory/x"], (), ["a.md", "inner/b.md"]),  # somebody asked in there once
+    ],
+    ids=["ignored", "a workspace inside", "a derived folder inside"],
+)  # fmt: skip
+def test_what_is_not_ours_is_not_listed(
+    tmp_path: Path, names: list[str], ignored: tuple[str, ...], expected: list[str]
+) -> None:
+    root = make_workspace(tmp_path, dict.fromkeys(names, "")).root
+    assert listed(Workspace(root, Settings(ignored))) == expected
 
 
 @posix

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import time
@@ -301,8 +300,7 @@ def seal_holds(path: Path | None) -> bool:
     try:
         fd = os.open(path.with_suffix(".seal"), os.O_RDONLY | OPEN_SAFELY)
         with open(fd, encoding="ascii") as stream:
-            sealed: object = json.loads(stream.read(200))
-        return sealed == _state(path)
+            return stream.read(200) == str(_state(path))
     except (OSError, ValueError):
         return False
 
@@ -312,7 +310,7 @@ def _write_seal(path: Path) -> None:
     with suppress(OSError):
         fd = os.open(path.with_suffix(".seal"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN_SAFELY, 0o666)
         with open(fd, "w", encoding="ascii") as stream:
-            json.dump(_state(path), stream)
+            stream.write(str(_state(path)))
 
 
 def _unseal(path: Path) -> None:

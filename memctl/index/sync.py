@@ -243,6 +243,7 @@ def _take_all(
     """Take the steps until the time is over, and say in the report what stood in the way."""
     wanted = [(disk.path, row.sha256 if row else b"") for disk, row in steps if disk and disk.status]
     is_bulk = len(wanted) >= MANY
+    seconds = BULK_SECONDS if is_bulk else BATCH_SECONDS
     workers = _processors() if is_bulk and limits.parallel else 1
     alone = (_read(workspace, *page, index) for page in wanted)
     kept = 0
@@ -252,9 +253,7 @@ def _take_all(
             index.bulk() if is_bulk else nullcontext(),
         ):
             while kept < len(steps):
-                kept += _take_some(
-                    index, steps[kept:], reads, report, limits, BULK_SECONDS if is_bulk else BATCH_SECONDS
-                )
+                kept += _take_some(index, steps[kept:], reads, report, limits, seconds)
                 progress(kept, len(steps), _WHAT)
                 if time.monotonic() > limits.deadline and kept < len(steps):
                     left = f"{len(steps) - kept} of {len(steps)}"

@@ -8,6 +8,7 @@ import pytest
 from face_helpers import TODAY, ask, contents, memory_on, write_pages
 
 from memctl.memory import Memory
+from memctl.notes.workspace import Workspace
 from memctl.recall.asked import gives_reason, is_polite, points_back
 
 LOG = """# 2025-11-20
@@ -34,11 +35,9 @@ Deployed the gateway on Monday.
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_pages(
-        tmp_path_factory.mktemp("asked"),
-        {"memory/2025-11-20.md": LOG, "bank/world.md": "# World\n\nObjective facts that last.\n"},
-    ).root
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    pages = {"memory/2025-11-20.md": LOG, "bank/world.md": "# World\n\nObjective facts that last.\n"}
+    return write_pages(tmp_path_factory.mktemp("asked"), pages)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +49,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("почему взяли PostgreSQL?", "PostgreSQL взяли, потому что нужны связи"), ("为什么选PostgreSQL？", "选PostgreSQL，因为查询很慢"),
     ],
 )  # fmt: skip
-def test_the_slot_or_the_reason_stands_first(memory: Path, question: str, first: str) -> None:
-    from memctl.notes.workspace import Workspace
-
-    assert contents(ask(Workspace(memory), question))[0] == first
+def test_the_slot_or_the_reason_stands_first(workspace: Workspace, question: str, first: str) -> None:
+    assert contents(ask(workspace, question))[0] == first
 
 
 WHO = {
@@ -82,14 +79,12 @@ def test_who_or_what_somebody_is_their_page_says_first(tmp_path: Path, question:
     assert all(hit.content != "Bare" for hit in hits)
 
 
-def test_the_skeleton_of_a_page_is_no_answer_beside_one(memory: Path) -> None:
+def test_the_skeleton_of_a_page_is_no_answer_beside_one(workspace: Workspace) -> None:
     """A word or two find it where nothing else has them; it answers no question."""
-    from memctl.notes.workspace import Workspace
-
-    found = contents(ask(Workspace(memory), "plans thanks 2025-11-21 gateway objective facts last monday"))
+    found = contents(ask(workspace, "plans thanks 2025-11-21 gateway objective facts last monday"))
     assert found == ["Deployed the gateway on Monday."]
-    assert contents(ask(Workspace(memory), "thanks")) == ["Thanks a lot!"]
-    assert contents(ask(Workspace(memory), "who said thanks?")) == []
+    assert contents(ask(workspace, "thanks")) == ["Thanks a lot!"]
+    assert contents(ask(workspace, "who said thanks?")) == []
 
 
 @pytest.mark.parametrize(
@@ -210,18 +205,12 @@ def test_the_days_of_front_matter(documents: Memory, tmp_path: Path) -> None:
     """A page has the day of its front matter; with `created` and `updated` both find it, and its ids know of neither."""
     found = {hit.source.path for hit in documents.recall("", on="2025-11-11", per_page=0).hits}
     assert found == {"notes/ru.md"}
-    texts = {
-        f"n/{at}.md": f"---\n{front}\n---\nThe heron nests at the weir.\n"
-        for at, front in enumerate(
-            ("created: 2025-10-01\nupdated: 2025-10-09", "date: 2025-10-09T08:00", 'updated: "[[2025-10-01]]"')
-        )
-    }
+    fronts = "created: 2025-10-01\nupdated: 2025-10-09", "date: 2025-10-09T08:00", 'updated: "[[2025-10-01]]"'
+    texts = {f"n/{at}.md": f"---\n{front}\n---\nThe heron nests at the weir.\n" for at, front in enumerate(fronts)}
     memory = memory_on(write_pages(tmp_path, texts), TODAY)
-    days = {on: {h.source.path for h in memory.recall("heron", on=on).hits} for on in ("2025-10-01", "2025-10-09")}
-    days = {
-        on: paths | {c.path for h in memory.recall("heron", on=on).hits for c in h.also} for on, paths in days.items()
-    }
-    assert days == {"2025-10-01": {"n/0.md", "n/2.md"}, "2025-10-09": {"n/0.md", "n/1.md"}}
+    for day, pages in (("2025-10-01", {"n/0.md", "n/2.md"}), ("2025-10-09", {"n/0.md", "n/1.md"})):
+        hits = memory.recall("heron", on=day).hits
+        assert {citation.path for hit in hits for citation in (hit.source, *hit.also)} == pages
 
 
 @pytest.mark.parametrize(

@@ -76,10 +76,6 @@ def concepts(monkeypatch: pytest.MonkeyPatch) -> Concepts:
     return model
 
 
-def words_only(workspace: Workspace) -> Workspace:
-    return workspace.without_model()
-
-
 # -- what it adds -----------------------------------------------------------------------------------------------------
 
 
@@ -90,7 +86,7 @@ def test_meaning_finds_what_words_miss(tmp_path: Path, concepts: Concepts, asked
     found = contents(ask(workspace, asked))
     wanted = {"Wages rise in March"} if asked == "工资" else {"The cat sleeps on the sofa", "Кошка спит на диване"}
     assert wanted <= set(found[:3])
-    assert not wanted & set(contents(ask(words_only(workspace), asked)))
+    assert not wanted & set(contents(ask(workspace.without_model(), asked)))
 
 
 def test_mongo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +126,7 @@ def test_words_alone_are_as_before(tmp_path: Path, concepts: Concepts) -> None:
     """Nothing embedded, a weight of 0, no model: the same hits with the same scores; only the first says what is missing."""
     workspace = write_pages(tmp_path, PAGES)
     index(workspace)
-    plain = ask(words_only(workspace), "cat in the Fjord room")
+    plain = ask(workspace.without_model(), "cat in the Fjord room")
     waiting = ask(workspace, "cat in the Fjord room")
     assert waiting.hits == plain.hits and waiting.vectors == Vectored("concepts", 0, 10) and plain.vectors is None
     OpenMemory(workspace).run(lambda opened: embed(opened, concepts))
@@ -211,7 +207,7 @@ def test_a_model_that_fails(
 ) -> None:
     """Words answer, with a warning."""
     workspace = embedded(tmp_path, PAGES, concepts)
-    plain = ask(words_only(workspace), "cat sofa")
+    plain = ask(workspace.without_model(), "cat sofa")
     use(monkeypatch, model)
     monkeypatch.setattr(meaning, "_LOADED", {})
     answer = ask(workspace, "cat sofa")
@@ -222,7 +218,7 @@ def test_a_model_that_fails(
 def test_a_model_that_is_gone(tmp_path: Path, concepts: Concepts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Or another one than that of the vectors."""
     workspace = embedded(tmp_path, PAGES, concepts)
-    plain = ask(words_only(workspace), "cat sofa")
+    plain = ask(workspace.without_model(), "cat sofa")
     monkeypatch.setattr(embedders, "choose", lambda workspace: None)
     answer = ask(workspace, "cat sofa")
     assert answer.hits == plain.hits and "not installed" in answer.warnings[0]

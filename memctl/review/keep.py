@@ -7,7 +7,7 @@ behind the day on which it was said, with the id of its question; below it stand
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -57,17 +57,12 @@ class Uncertain(NamedTuple):
 def add(workspace: Workspace, candidates: Iterable[Uncertain]) -> int:
     """Put candidates into the block, each once; how many were new. Refused where a person changed the block."""
     fresh = {made.id: made for made in (each._replace(fact=clean(each.fact)) for each in candidates)}
-
-    def change(there: Sequence[Uncertain]) -> list[Uncertain]:
-        known = {candidate.id for candidate in there}
-        return [*there, *(candidate for ref, candidate in fresh.items() if ref not in known)]
-
-    return _change(workspace, change) if fresh else 0
+    return _change(workspace, fresh, ()) if fresh else 0
 
 
 def remove(workspace: Workspace, ids: Collection[str]) -> int:
     """Take candidates out of the block; how many there were. Refused where a person changed the block."""
-    return -_change(workspace, lambda there: [candidate for candidate in there if candidate.id not in ids])
+    return -_change(workspace, {}, ids)
 
 
 def read(workspace: Workspace) -> tuple[Uncertain, ...]:
@@ -77,13 +72,14 @@ def read(workspace: Workspace) -> tuple[Uncertain, ...]:
     return ()
 
 
-def _change(workspace: Workspace, change: Callable[[Sequence[Uncertain]], list[Uncertain]]) -> int:
+def _change(workspace: Workspace, fresh: Mapping[str, Uncertain], gone: Collection[str]) -> int:
     """Write the block anew; by how many candidates it grew."""
     with writing_alone(workspace, "keep"):
         page = read_for_edit(workspace, PAGE)
-        there = list(candidates_in(page.after))
-        wanted = change(there)
-        if wanted == there:
+        there = {each.id: each for each in candidates_in(page.after)}
+        wanted = [each for ref, each in there.items() if ref not in gone]
+        wanted += [each for ref, each in fresh.items() if ref not in there]
+        if wanted == list(there.values()):
             return 0
         if edited(page.after, BLOCK):
             what = f"{PAGE}: the block `{BLOCK}` was edited by hand"

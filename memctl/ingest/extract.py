@@ -155,11 +155,10 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
 def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     if before.fiction:
         return
-    report, after = before.reported(turn.number), None
+    report = before.reported(turn.number)
     for sentence in sentences(turn.text):
         before.heard.append(heard := before.as_heard(turn, sentence))
-        found, after = found_out(heard, report, after), sentence
-        if found:
+        if found := found_out(heard, report):
             yield found, sentence
 
 
@@ -407,12 +406,10 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
 def _earlier(turn: int, before: Before, said: str, new: str, old: str) -> tuple[EarlierStatement | None, str]:
     """The newest earlier statement that a correction is about, and it with the new value: "it is 14 nets" for "12" is 14."""
     values = _values(said)
-    about = {term for term in terms(said) if not term.isdigit()}
     for one in reversed(before.statements):
         if old and (found := whole_value(old, one.text)):
-            if re.search(r"[^\W\d]", old) or not about or about & set(terms(one.text)):
-                becomes = _value_for(new, old)
-                return one, one.text.replace(found, becomes) if becomes else ""
+            becomes = _value_for(new, old)
+            return one, one.text.replace(found, becomes) if becomes else ""
         elif not old and one.turn < turn and turn - one.turn <= _CORRECTABLE:
             was = value_kinds(one.text)
             if kind := next((kind for kind in values if kind in was and was[kind] != values[kind]), None):
@@ -458,17 +455,16 @@ def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | 
     return FoundStatement("outcome, thin", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came, task=task, told=told)
 
 
-def found_out(heard: Heard, report: Heard | None = None, after: Sentence | None = None) -> FoundStatement | None:
+def found_out(heard: Heard, report: Heard | None = None) -> FoundStatement | None:
     """What the assistant did in the world or found out; not what it wrote, advises or explains.
 
-    Where somebody just reported that something is wrong, what it looked up or gives as the cause is a diagnosis, also in the
-    sentence `after` which it says "Found it.". It is told with the report where it shares no word with it.
+    Where somebody just reported that something is wrong, what it looked up or gives as the cause is a diagnosis. It is told
+    with the report where it shares no word with it.
     """
     part = own_part(heard.sentence)
     looked = part.opens("looked")
     part = part.cut(looked.end()) if looked else part
-    found_it = after.opens("found_it") if after and report else None
-    cause = (looked or part.has("diagnosis") or found_it) if report else None
+    cause = (looked or part.has("diagnosis")) if report else None
     if report and cause and not (part.is_question or part.has("diagnosis_not")) and _is_exact(part):
         alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"

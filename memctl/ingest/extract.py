@@ -365,19 +365,16 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
 
 def _chooses(part: Sentence, last: Sentence, own: set[str]) -> bool:
     """True for a reply to "this or that", and for "make it thirty" where something fits it."""
-    shared = own & set(last.words)
-    fits = shared or last.is_question or (last.opens("value") and part.opens("value"))
-    return bool(last.has("either_or") or (part.opens("chosen") and fits) or (shared and part.has("decision")))
+    fits = own & set(last.words) or last.is_question or (last.opens("value") and part.opens("value"))
+    return bool(last.has("either_or") or (part.opens("chosen") and fits))
 
 
 def _answers(part: Sentence, last: Sentence, own: set[str]) -> bool:
-    """True for a value as the answer to a question, and for what takes up a proposal."""
-    if part.opens("ask") or part.opens("condition"):
+    """True for a value as the answer to a question."""
+    if not last.is_question or part.opens("ask") or part.opens("condition"):
         return False
-    values = exactness(part) - (len(own) >= ROOMY) or part.opens("value")  # length is no value
-    exact = values or (len(own) <= _CHOICE and last.opens("asked"))
-    takes_up = own & set(last.words) and last.has("proposal") and not part.has("passing")
-    return bool((exact and last.is_question) or takes_up)
+    has_value = exactness(part) - (len(own) >= ROOMY) or part.opens("value")  # length is no value
+    return bool(has_value or (len(own) <= _CHOICE and last.opens("asked")))
 
 
 def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | None:

@@ -31,7 +31,6 @@ from generate import make_queries, make_workspace
 import memctl
 from memctl.index.heal import open_index, with_index
 from memctl.index.index import Index
-from memctl.index.lexical import ORDINAL_BITS
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
@@ -40,9 +39,10 @@ from memctl.notes.workspace import Workspace, find_workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
 from memctl.vectors import models as embedders
-from memctl.vectors.file import PackRow, begin_vectors
+from memctl.vectors.file import begin_vectors
 from memctl.vectors.models import Embedder
 from memctl.vectors.quantized import Code
+from memctl.vectors.tables import FoundVector
 
 TODAY = date(2025, 11, 30)
 FTS = "CREATE VIRTUAL TABLE f USING fts5(own, tokenize = \"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'\")"
@@ -235,7 +235,7 @@ def vectors_of_chance(workspace: Workspace, model: Embedder, index: Index) -> in
                 norm = math.sqrt(sum((n - 256 if n > 127 else n) ** 2 for n in numbers))
                 key = chance.getrandbits(63)
                 codes[key] = Code(0, norm, numbers)
-                rows.append(PackRow(entry.id & ((1 << ORDINAL_BITS) - 1), entry.digest, key))
+                rows.append(FoundVector(entry.id, key, entry.digest))
             with vectors.writing():
                 vectors.put_codes(codes)
                 vectors.put_pack(leaf.id, leaf.rows_sum, rows)

@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 _MAX_ANSWER = 1 << 20  # bytes
 _MAX_VECTORS = 4 << 20  # of sixteen vectors of 4,096 numbers, each with all its digits
-_PIECE = 1 << 14
 
 
 class NoAnswer(Exception):
@@ -114,7 +113,13 @@ def chat_json(
         status, body = _post(place, "chat/completions", asked, deadline)
     if status != 200:
         raise NoAnswer(f"it answered {status}")
-    return _json_in(_content(body))
+    try:
+        content = json.loads(body)["choices"][0]["message"]["content"]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise NoAnswer("its answer is not a chat completion") from error
+    if not isinstance(content, str):
+        raise NoAnswer("it answered without text")
+    return _json_in(content)
 
 
 def embeddings(place: Endpoint, model: str, texts: Sequence[str], deadline: float) -> list[list[float]]:
@@ -144,32 +149,14 @@ def _post(
             with connection.getresponse() as answer:
                 if 300 <= answer.status < 400:
                     raise NoAnswer(f"it answered {answer.status}, a redirect, which is not followed")
-                return answer.status, _body(answer, most)
+                body = answer.read(most + 1)
+                if len(body) > most:
+                    raise NoAnswer(f"it answered with more than {most >> 20} MiB")
+                return answer.status, body
     except TimeoutError as error:
         raise NoAnswer("it took too long") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoAnswer(f"{getattr(error, 'strerror', None) or error or type(error).__name__}"[:120]) from error
-
-
-def _body(answer: http.client.HTTPResponse, most: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while piece := answer.read1(_PIECE):
-        parts.append(piece)
-        size += len(piece)
-        if size > most:
-            raise NoAnswer(f"it answered with more than {most >> 20} MiB")
-    return b"".join(parts)
-
-
-def _content(body: bytes) -> str:
-    try:
-        content = json.loads(body)["choices"][0]["message"]["content"]
-    except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise NoAnswer("its answer is not a chat completion") from error
-    if not isinstance(content, str):
-        raise NoAnswer("it answered without text")
-    return content
 
 
 def _json_in(content: str) -> Any:

@@ -139,14 +139,6 @@ class AskedOn(NamedTuple):
         return replace(read_query(self.text, self.today, as_of=day), per_page=1)
 
 
-class Ranking(NamedTuple):
-    """What a search found, best first, each hit by the places that it cites; `deep` goes on where `hits` end."""
-
-    hits: Sequence[_Places]
-    deep: Sequence[_Places]
-    refused: str | None = None
-
-
 def read_configuration(text: str) -> Configuration:
     """`words`, `recall`, `words+k=20`, `fts5` … as a configuration; Usage for any other."""
     base, *more = re.split(r"[+,]", text.strip())
@@ -187,26 +179,23 @@ class Searcher:
         self._depth = depth
         self.warnings: Counter[str] = Counter()
 
-    def rank(self, configuration: Configuration, asked: AskedOn) -> Ranking:
-        """What one configuration finds; a question that recall refuses finds nothing, and says why."""
+    def rank(self, configuration: Configuration, asked: AskedOn) -> tuple[Sequence[_Places], Sequence[_Places]]:
+        """What one configuration finds, best first, each hit by the places that it cites; and what it finds further down.
+
+        Usage for a question that recall refuses.
+        """
         if configuration.base in BASELINES:
             assert self._baselines
             search = self._baselines.fts5 if configuration.base == "fts5" else self._baselines.grep
             found = [(place,) for place in search(asked.text, configuration.k or max(self._depth, DEPTH))]
-            return Ranking(found[: self._depth], found)
+            return found[: self._depth], found
         shown, deep = (configuration.k or k for k in (self._depth, max(self._depth, DEPTH)))
         if configuration.hops > 1:
             shown = deep = configuration.k or RELATED
-        try:
-            answer = self.answer(configuration, asked, shown)
-            self.warnings.update(set(answer.warnings))
-            hits = [places_of(hit) for hit in (*answer.hits, *(answer.related or ()))]
-            if deep == shown:
-                return Ranking(hits, hits)
-            more = self.answer(configuration, asked, deep).hits
-        except Usage as error:
-            return Ranking((), (), error.what)
-        return Ranking(hits, [places_of(hit) for hit in more])
+        answer = self.answer(configuration, asked, shown)
+        self.warnings.update(set(answer.warnings))
+        hits = [places_of(hit) for hit in (*answer.hits, *(answer.related or ()))]
+        return hits, hits if deep == shown else [places_of(hit) for hit in self.answer(configuration, asked, deep).hits]
 
     def answer(self, configuration: Configuration, asked: AskedOn, k: int) -> Answer:
         """What recall answers in a configuration."""
@@ -508,11 +497,15 @@ def _ask(
 ) -> Result:
     lines, places, refused = {}, {}, None
     for configuration in configurations:
-        ranking = searcher.rank(configuration, asked)
-        lines[configuration.name] = place_ranks([item.places for item in result.standing], ranking.hits)
-        found = sessions.of_all(cited[0] for cited in ranking.deep)  # in the order of their best lines
+        hits: Sequence[_Places] = ()
+        deep: Sequence[_Places] = ()
+        try:
+            hits, deep = searcher.rank(configuration, asked)
+        except Usage as error:
+            refused = refused or error.what
+        lines[configuration.name] = place_ranks([item.places for item in result.standing], hits)
+        found = sessions.of_all(cited[0] for cited in deep)  # in the order of their best lines
         places[configuration.name] = rank_in(result.sessions, found)
-        refused = refused or ranking.refused
     return result._replace(lines=lines, places=places, refused=refused)
 
 

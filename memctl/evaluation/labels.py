@@ -45,34 +45,31 @@ class Golden:
 
     def __init__(self, memory: OpenMemory) -> None:
         self._workspace, self._index = memory.workspace, memory.index
-        self._pages: dict[str, list[bool]] = {}
+        self._pages: dict[str, Sequence[str]] = {}
 
     def find(self, gold: Gold) -> Standing:
         """Where a gold item stands."""
-        target = target_of(gold.said)
-        cited = self._standing(target.citation) if target.citation else None
-        ref = gold.ref or target.ref
+        citation, named = target_of(gold.said)
+        cited = self._standing(citation) if citation else None
+        ref = gold.ref or named
         if ref is None:
             return Standing(gold, (cited,) if cited else ())
         places = self._bearing(ref)
         if not places:
             return Standing(gold, (cited,), changed=True) if cited else Standing(gold)
         here = tuple(place for place in places if cited and overlap(place, cited))
-        return Standing(gold, here or places, moved=target.citation is not None and not here)
+        return Standing(gold, here or places, moved=citation is not None and not here)
 
     def _standing(self, citation: Citation) -> Citation | None:
         """The citation with its path as the workspace spells it, if at least one of its lines says something."""
         try:
             path = self._workspace.contain(citation.path)
+            if path not in self._pages:
+                self._pages[path] = page_lines(self._workspace, path)
         except MemctlError:
             return None
-        if path not in self._pages:
-            try:
-                self._pages[path] = [bool(line.strip()) for line in page_lines(self._workspace, path)]
-            except MemctlError:
-                self._pages[path] = []
         said = self._pages[path][max(0, citation.line - 1) : citation.end_line]
-        return citation._replace(path=path) if any(said) and citation.line > 0 else None
+        return citation._replace(path=path) if any(map(str.strip, said)) and citation.line > 0 else None
 
     def _bearing(self, ref: str) -> tuple[Citation, ...]:
         """Where the lines of this id stand; not the copies of them that reflect wrote, where there are others."""
@@ -128,13 +125,6 @@ class Gold(NamedTuple):
 
     said: str
     ref: str | None = None
-
-
-class Target(NamedTuple):
-    """What the words of a gold item mean: lines, an id, or both, where the id knows better."""
-
-    citation: Citation | None
-    ref: str | None
 
 
 class LabelledQuestion(NamedTuple):
@@ -208,15 +198,18 @@ def _clean(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
-def target_of(said: str) -> Target:
-    """`path#L12`, `path#L12-L14`, `path#L12 ^id`, `^id`, `id`, or `path.md` for any line of that page."""
+def target_of(said: str) -> tuple[Citation | None, str | None]:
+    """The lines and the id that the words of a gold item mean; both, where the id knows better.
+
+    `path#L12`, `path#L12-L14`, `path#L12 ^id`, `^id`, `id`, or `path.md` for any line of that page.
+    """
     where, _, ref = said.strip().rpartition(" ^")
     citation = Citation.parse(where or said)
     if citation is None and said.strip().lower().endswith((".md", ".markdown")):
         citation = Citation(said.strip(), 1, 10**9)
     if citation:
-        return Target(citation, ref if where else None)
-    return Target(None, said.strip().removeprefix("^"))
+        return citation, ref if where else None
+    return None, said.strip().removeprefix("^")
 
 
 def render_label(question: LabelledQuestion, onto: str | None = None) -> str:
@@ -302,19 +295,19 @@ def _gold_of(memory: OpenMemory, citations: Sequence[str]) -> tuple[Gold, ...]:
     golden = Golden(memory)
     found: dict[str, Gold] = {}
     for said in citations:
-        target = target_of(said)
+        citation, ref = target_of(said)
         standing = golden.find(Gold(said))
         if not standing.places:
             raise NothingFound(
                 f"{said!r} points at nothing", "cite a line that says something, as `memctl recall` prints it"
             )
-        for place in standing.places if target.citation is None else standing.places[:1]:
+        for place in standing.places if citation is None else standing.places[:1]:
             whole = place.end_line == 10**9
             refs = (
                 {entry.ref for entry in entries_at(memory.index, place) if entry.block is None} if not whole else set()
             )
             spelt = place.path if whole else str(place)
-            found[spelt] = Gold(spelt, target.ref or (refs.pop() if len(refs) == 1 else None))
+            found[spelt] = Gold(spelt, ref or (refs.pop() if len(refs) == 1 else None))
     return tuple(found.values())
 
 

@@ -69,7 +69,12 @@ def imported(kind: str, origin: str, path: str, text: str, source: str | None) -
     """
     left = list(_unknown(kind, origin, text))
     if kind == "basic-memory":
-        text = _with_facts(text, _title(text, path))
+        try:
+            title = front_values(text).get("title")
+        except ValueError:
+            title = None
+        named = title if isinstance(title, str) and title.strip() else PurePosixPath(path).stem
+        text = _with_facts(text, named)
     if source is not None:
         try:
             text = with_value(text, "src", source)
@@ -110,14 +115,6 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+observations?[ \t]*#*[ \t]*", re.IGNORECAS
 _ANY_HEADING = re.compile(r"#{1,6}[ \t]")
 _OPINIONS = {"preference", "opinion", "belief", "idea"}
 _DEEDS = {"experience", "event", "attempt", "lesson", "outcome"}
-
-
-def _title(text: str, path: str) -> str:
-    try:
-        title = front_values(text).get("title")
-    except ValueError:
-        title = None
-    return title if isinstance(title, str) and title.strip() else PurePosixPath(path).stem
 
 
 def _with_facts(text: str, title: str) -> str:
@@ -225,8 +222,7 @@ def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, s
 
 def conversation_page(title: str, turns: Iterable[Turn], source: str | None, number: str) -> tuple[str, str] | None:
     """(path, text) of the page for a conversation; None for one in which nobody says anything."""
-    told = list(turns)
-    spoken = [turn for turn in told if turn.role in ("user", "assistant") and turn.text.strip()]
+    spoken = [turn for turn in turns if turn.role in ("user", "assistant") and turn.text.strip()]
     if not spoken:
         return None
     day = next((turn.when.date() for turn in spoken if turn.when), None)

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -111,12 +112,14 @@ def _kind_of(source: Path) -> str:
     """The kind of memory that a file or folder looks like; Usage where that cannot be told."""
     if source.is_dir():
         kind = _kind_of_folder(source)
+    elif source.suffix.lower() in _NOTES:
+        kind = "claude-code"
     else:
-        kind = "claude-code" if source.suffix.lower() in _NOTES else _kind_of_export(source)
+        value = next((item.value for item in _items(Workspace(source.parent), source, Notes())), None)
+        kind = "chatgpt" if is_conversation(value) else "mem0" if _memories(value) else None
     if kind is None:
-        raise Usage(
-            f"{source} does not look like a memory of a known kind", f"say which with --from: {', '.join(KINDS)}"
-        )
+        cure = f"say which with --from: {', '.join(KINDS)}"
+        raise Usage(f"{source} does not look like a memory of a known kind", cure)
     return kind
 
 
@@ -126,18 +129,11 @@ def _kind_of_folder(folder: Path) -> str | None:
         return "obsidian"
     if {"SOUL.md", "AGENTS.md", "IDENTITY.md"} & names and {"MEMORY.md", "memory.md", "memory"} & names:
         return "openclaw"
-    if "MEMORY.md" in names or "CLAUDE.md" in names:
+    if {"MEMORY.md", "CLAUDE.md"} & names:
         return "claude-code"
     home = Workspace(folder.resolve())
-    for page in home.scan()[:20]:
-        if page.status and "\npermalink:" in read_page(home, page.path).text[:2000]:
-            return "basic-memory"
-    return None
-
-
-def _kind_of_export(path: Path) -> str | None:
-    value = next((item.value for item in _items(Workspace(path.parent), path, Notes())), None)
-    return "chatgpt" if is_conversation(value) else "mem0" if _memories(value) else None
+    texts = (read_page(home, page.path).text for page in home.scan()[:20] if page.status)
+    return "basic-memory" if any("\npermalink:" in text[:2000] for text in texts) else None
 
 
 def _items(workspace: Workspace, path: Path, notes: Notes) -> Iterator[JsonItem]:
@@ -149,10 +145,9 @@ def _memories(value: Any) -> list[dict[str, Any]]:
     """The memories that a value of a mem0 export holds: itself, or those in its list."""
     if is_memory(value):
         return [value]
-    for key in ("results", "memories", "data"):
-        if isinstance(value, dict) and isinstance(value.get(key), list):
-            return [one for one in value[key] if isinstance(one, dict)]
-    return []
+    lists = (value.get(key) for key in ("results", "memories", "data")) if isinstance(value, dict) else ()
+    found = next((listed for listed in lists if isinstance(listed, list)), [])
+    return [one for one in found if isinstance(one, dict)]
 
 
 # -- doing it ----------------------------------------------------------------------------------------------------------
@@ -167,7 +162,6 @@ class _Import:
         self._mark = None if options.trusted else f"import:{kind}"
         self._written: set[str] = set()
         self._claimed: set[str] = set()
-        self._names_here: Mapping[str, str] | None = None
         self.done = Imported(kind)
 
     def notes(self) -> None:
@@ -323,10 +317,16 @@ class _Import:
         """The names of an entity page that another page here has: it would be ambiguous between the two."""
         entity = rows_of(path, text).entity if path.startswith("bank/entities/") else None
         names = (entity.name, *entity.aliases) if entity else ()
-        if names and self._names_here is None:
-            self._names_here = self._memory.run(_names_here)
-        found = ((name, (self._names_here or {}).get(entity_key(name), path)) for name in names)
+        found = ((name, self._names_here.get(entity_key(name), path)) for name in names)
         return " and ".join(f"{name!r}, which is {there}" for name, there in found if there != path)
+
+    @cached_property
+    def _names_here(self) -> Mapping[str, str]:
+        def read(memory: OpenMemory) -> Mapping[str, str]:
+            memory.sync_for_read()
+            return paths_by_name(memory.index)
+
+        return self._memory.run(read)
 
     def _retain(self, day: date, facts: list[Fact]) -> None:
         options = self._options
@@ -340,11 +340,6 @@ class _Import:
 
     def _leave(self, place: str, reason: str) -> None:
         self.done.left.append(Left(place, reason))
-
-
-def _names_here(memory: OpenMemory) -> Mapping[str, str]:
-    memory.sync_for_read()
-    return paths_by_name(memory.index)
 
 
 def _other_files(folder: Path) -> Iterator[Left]:

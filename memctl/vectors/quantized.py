@@ -9,6 +9,7 @@ question's components, and the few hundred best of that in full.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from operator import mul, xor
@@ -195,9 +196,11 @@ def spread(cosines: Sequence[float], near: Sequence[int], found: Sequence[int], 
         return mean, sd
     together = sum((x - mean) * (y - beside_mean) for x, y in zip(cosines, beside, strict=True)) / len(beside)
     slope = together / beside_sd**2
-    all_mean, all_sd = moments([table[h] for h in found[:: max(1, len(found) // _SAMPLED)]])
+    counts = Counter(found[:: max(1, len(found) // _SAMPLED)])
+    all_mean = sum(table[h] * count for h, count in counts.items()) / counts.total()
+    all_variance = sum((table[h] - all_mean) ** 2 * count for h, count in counts.items()) / counts.total()
     left = max(0.0, sd**2 - slope * together)
-    return mean + slope * (all_mean - beside_mean), math.sqrt((slope * all_sd) ** 2 + left)
+    return mean + slope * (all_mean - beside_mean), math.sqrt(slope * slope * all_variance + left)
 
 
 def moments(values: Sequence[float]) -> tuple[float, float]:

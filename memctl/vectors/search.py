@@ -7,7 +7,7 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager, suppress
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +106,7 @@ class VectorReader:
         if allowed is None:
             places = nearest(found, first)
         else:
-            entries = (entry for pack in packs for entry in pack.entries())
+            entries = chain.from_iterable(pack.entries() for pack in packs)
             passing = [place for place, entry in enumerate(entries) if entry in allowed]
             places = [passing[place] for place in nearest([found[place] for place in passing], first)]
         places = refine(signs, places, asked, max(_FULL, int(_SECOND * root), limit))

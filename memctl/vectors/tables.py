@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import struct
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -103,7 +102,7 @@ class PageVectors(NamedTuple):
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:
     """Open the file; without `write` it must be there. A folder that cannot be written is read as it stands."""
-    if path.is_symlink() or (path.exists() and not stat.S_ISREG(os.lstat(path).st_mode)):
+    if path.is_symlink() or (path.exists() and not path.is_file()):
         raise sqlite3.DatabaseError("not a regular file")  # SQLite would follow a link out of the workspace
     modes = ["rwc"] if write else ["rw", "ro&immutable=1"]
     for mode in modes:

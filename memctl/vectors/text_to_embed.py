@@ -24,7 +24,6 @@ class Piece(NamedTuple):
 
     id: int
     role: str
-    heading: str
     names: tuple[str, ...]
     content: str
     cues: tuple[str, ...] = ()
@@ -35,26 +34,20 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
 
     An entry has several where it has cues; of a long line it is the beginning. One that says nothing has none.
     """
-    own = [_own(piece) for piece in pieces]
+    own = [clean(_said(piece)) for piece in pieces]
     for place, piece in enumerate(pieces):
         text = own[place]
         follows = place and piece.role != "fact" and pieces[place - 1].id == piece.id - 1
         if text and follows and _fitting(text, _SHORT) == len(text):
-            text = f"{_end(own[place - 1])} {text}".lstrip()
-        if text:
-            yield place, shortened(text)
-        for cue in piece.cues:
-            yield from ((place, shortened(text)) for text in [clean(cue)] if text)
+            above = own[place - 1]
+            end = above[len(above) - _fitting(above[::-1], _ABOVE) :].lstrip()
+            text = f"{end} {text}".lstrip()
+        yield from ((place, shortened(said)) for said in (text, *map(clean, piece.cues)) if said)
 
 
-def _own(piece: Piece) -> str:
+def _said(piece: Piece) -> str:
     missing = [name for name in piece.names if name not in piece.content]
-    return clean(f"{', '.join(missing)}: {piece.content}" if missing else piece.content)
-
-
-def _end(text: str) -> str:
-    """The end of `text` that fits before another, from a space where there is one near."""
-    return text[len(text) - _fitting(text[::-1], _ABOVE) :].lstrip()
+    return f"{', '.join(missing)}: {piece.content}" if missing else piece.content
 
 
 def clean(text: str) -> str:

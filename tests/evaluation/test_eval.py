@@ -118,12 +118,7 @@ def test_text_names_every_metric_in_full(tmp_path: Path) -> None:
     for words in (
         "by line, n = 4",
         "by page, n = 4",
-        "recall_any@3",
-        "recall_all@3",
-        "recall@3",
-        "NDCG@10",
-        "MRR@10",
-        "zh",
+        *["recall_any@3", "recall_all@3", "recall@3", "NDCG@10", "MRR@10", "zh"],
     ):
         assert words in done.out
     assert "recall_any@5" not in done.out
@@ -554,12 +549,8 @@ def test_grep_puts_the_newest_first() -> None:
         ("b.md", 2, "Red FOX!", "2025-02-01"),
     ]
     with closing(Baselines(RawLine(Citation(path, n, n), text, day) for path, n, text, day in said)) as baselines:
-        assert [str(place) for place in baselines.grep("Is the fox red?", 9)] == [
-            "b.md#L2",
-            "b.md#L1",
-            "a.md#L1",
-            "c.md#L1",
-        ]
+        found = [str(place) for place in baselines.grep("Is the fox red?", 9)]
+    assert found == ["b.md#L2", "b.md#L1", "a.md#L1", "c.md#L1"]
 
 
 # -- labelling --------------------------------------------------------------------------------------------------------

@@ -277,9 +277,9 @@ def test_the_end_of_the_line_above() -> None:
     """Goes before a short note, not before a fact, a long note, or over a heading; Chinese counts three times."""
     question = "word " * 40 + "What is your favourite season?"
     notes = [
-        Piece(10, "note", "", (), question), Piece(11, "note", "", (), "Autumn!"), Piece(12, "fact", "", (), "Alone"),
-        Piece(13, "note", "", (), "x" * 500), Piece(20, "note", "", (), "Under a heading"),
-        Piece(21, "item", "", (), "水" * 150),
+        Piece(10, "note", (), question), Piece(11, "note", (), "Autumn!"), Piece(12, "fact", (), "Alone"),
+        Piece(13, "note", (), "x" * 500), Piece(20, "note", (), "Under a heading"),
+        Piece(21, "item", (), "水" * 150),
     ]  # fmt: skip
     texts = [text for _, text in embedded_texts(notes)]
     assert texts[1].endswith("What is your favourite season? Autumn!") and len(texts[1]) <= 120 + 8

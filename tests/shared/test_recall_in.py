@@ -62,16 +62,9 @@ def at_home(hits: Sequence[Hit], name: str = "notes") -> list[Hit]:
             tuple(c._replace(path=c.path.removeprefix(f"{name}:"), commit="") for c in each)
             for each in ((hit.source,), hit.also, hit.evidence, (hit.belief,) if hit.belief else ())
         ]
-        found.append(
-            replace(
-                hit,
-                workspace="",
-                source=cited[0][0],
-                also=cited[1],
-                evidence=cited[2],
-                belief=cited[3][0] if cited[3] else None,
-            )
-        )
+        source, also, evidence, belief = cited
+        own = {"source": source[0], "also": also, "evidence": evidence, "belief": belief[0] if belief else None}
+        found.append(replace(hit, workspace="", **own))
     return found
 
 
@@ -281,23 +274,17 @@ def test_how_long_facts_are_kept_is_the_publishers(server: Postgres, reader: Mem
 def test_a_server_that_sends_what_nobody_published(server: Postgres, reader: Memory, tmp_path: Path) -> None:
     """A path that leads out of the copy, or to no page, is not written."""
     publish(server, write_pages(tmp_path / "w", PAGES).root)
-    for number, path in enumerate(
-        (
-            "../../../evil.md",
-            "/tmp/evil.md",
-            ".hidden.md",
-            "x/../../evil.md",
-            "memctl.toml",
-            ".memory/copy.json",
-            "a\nb.txt",
-        )
-    ):
-        server.sql(
-            "INSERT INTO memctl.pages SELECT workspace, %s, team, revision, digest, content, head, terms FROM memctl.pages WHERE path = %s",
-            path,
-            LOG,
-        )
-        assert number >= 0
+    sql = "INSERT INTO memctl.pages SELECT workspace, %s, team, revision, digest, content, head, terms FROM memctl.pages WHERE path = %s"
+    for path in [
+        "../../../evil.md",
+        "/tmp/evil.md",
+        ".hidden.md",
+        "x/../../evil.md",
+        "memctl.toml",
+        ".memory/copy.json",
+        "a\nb.txt",
+    ]:
+        server.sql(sql, path, LOG)
     assert len(asked(server, reader, "tea").hits) == 1
     assert sorted(files(reader)) == sorted(PAGES)
     server.sql("INSERT INTO memctl.workspaces (workspace, team) VALUES ('../../x', 'atlas')")

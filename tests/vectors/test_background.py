@@ -1,4 +1,4 @@
-"""A process that stays embeds what is stored, and searches in memory: all compared, or by the graph from a number on."""
+"""A process that stays embeds what is stored."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from hash_embedder import HashEmbedder, use
 
 import memctl
 from memctl.errors import ExtraBroken
-from memctl.vectors.matrix import VectorPool
-
-LINES = ("The gateway runs on port 8080", "Шлюз работает на порту 8080", "网关 运行 在 8080 端口", "Tea at four")
 
 
 def opened(root: Path, **more: object) -> memctl.Memory:
@@ -57,30 +54,6 @@ def test_a_model_that_fails_is_said_once_and_words_answer(tmp_path: Path, monkey
         assert heard.wait(20)
         assert told == ["vectors: the model hash fails: gone; going on with words"]
         assert memory.recall("tea").hits
-
-
-def test_the_search_switches_to_the_graph_at_the_number_of_the_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`status` says the way; the hits are the same."""
-    pytest.importorskip("hnswlib")
-    monkeypatch.setenv("MEMCTL_VECTORS", "auto")
-    use(monkeypatch)
-    write_pages(tmp_path, {f"memory/2025-11-{10 + day}.md": f"- W: {line}\n" for day, line in enumerate(LINES)})
-    found = []
-    for number, way in ((5, "exact"), (2, "hnsw")):
-        (tmp_path / "memctl.toml").write_text(f"[vectors]\nhnsw_from = {number}\n")
-        with opened(tmp_path) as memory:
-            memory.sync()
-            memory.embed()
-            assert memory.status().vectors["way"] == "file"
-            for _ in range(2):
-                memory.recall("which port?")
-            assert memory.resident
-            memory.resident.keep(VectorPool).wait()
-            assert memory.status().vectors["way"] == way
-            found.append([hit.ref for hit in memory.recall("gateway port").hits])
-    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("number", ["0", "true", '"many"'])

@@ -715,7 +715,7 @@ def test_a_folder_that_cannot_be_entered(tmp_path: Path) -> None:
 
 
 def test_pieces_are_what_stands_on_disk(tmp_path: Path) -> None:
-    """Names as written, cues, headings; an entry that is gone is left out."""
+    """Names as written, cues; an entry that is gone is left out."""
     page = '- W(cue="where is tea?") @Peter: Likes tea\n- W: Gone soon\n'
     workspace = write_pages(tmp_path, {"memory/2025-11-20.md": page})
     index(workspace)
@@ -726,7 +726,7 @@ def test_pieces_are_what_stands_on_disk(tmp_path: Path) -> None:
         entries = entries_of(open_index, leaf.id)
         return [piece[1:] for piece in pieces_of(workspace, entries)]
 
-    assert with_index(workspace, read) == [("fact", "Retain", ("Peter",), "Likes tea", ("where is tea?",))]
+    assert with_index(workspace, read) == [("fact", ("Peter",), "Likes tea", ("where is tea?",))]
 
 
 def test_recall_by_words_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

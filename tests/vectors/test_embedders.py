@@ -218,8 +218,8 @@ def test_a_text_is_cut_between_words() -> None:
 
 
 def piece(content: str, names: tuple[str, ...] = (), cues: tuple[str, ...] = ()) -> Piece:
-    """A fact under Retain."""
-    return Piece(1, "fact", "Retain", names, content, cues)
+    """A fact."""
+    return Piece(1, "fact", names, content, cues)
 
 
 def test_what_is_embedded() -> None:

@@ -82,8 +82,10 @@ def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
         monkeypatch.setattr(
             owner, way, lambda *args, inner=inner, owner=owner: asked.append(owner.__name__) or inner(*args)
         )
+    assert memory.status().vectors["way"] == "file"
     warmed(memory)
     assert not asked, "no question waits for the vectors to be loaded"
+    assert memory.status().vectors["way"] == ("exact" if extra == "numpy" else "hnsw")
     for question in (QUESTION, "Irina", "порт шлюза", "网关"):
         assert recalled(memory, question) == fresh(memory, question)
     assert set(asked) == {"Matrix" if extra == "numpy" else "NeighbourGraph"} and len(asked) >= 4

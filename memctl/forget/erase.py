@@ -47,14 +47,6 @@ class Gone(NamedTuple):
     refs: frozenset[str]
     places: Mapping[str, Sequence[tuple[Span, str]]]
 
-    @classmethod
-    def of(cls, refs: Iterable[str], places: Iterable[tuple[str, Span, str]]) -> Gone:
-        """From ids, and (page, lines, id) triples."""
-        by_page: dict[str, list[tuple[Span, str]]] = {}
-        for path, span, ref in places:
-            by_page.setdefault(path, []).append((span, ref))
-        return cls(frozenset(refs), by_page)
-
 
 class Redacted(NamedTuple):
     """A page with its tombstones, the entries that went, and those that stay because others would change."""

@@ -61,8 +61,8 @@ from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..reflect.fact_source import FactSource
 from ..vectors.embed import erase_vectors
-from .erase import Gone, RedactionTarget, cited, redact_safely, without_copies, without_evidence
-from .select import Chosen, Selection, Selectors, citing_pages, select, suggested
+from .erase import RedactionTarget, cited, redact_safely, without_copies, without_evidence
+from .select import Chosen, Selection, Selectors, citing_pages, gone_of, select, suggested
 
 _REFLECTED = {"summary", "lessons", "digest"}  # blocks by which it is known that reflect wrote pages here
 _QUESTION = re.compile(r"(?<![\w-])q-[0-9a-z]{8}(?![\w-])")
@@ -296,7 +296,7 @@ class _ForgetPlanner:
         self._facts = FactSource(memory)
         self._pages: dict[str, Edit] = {}
         self._redacted: set[str] = set()
-        self._gone = Gone(frozenset(), {})
+        self._gone = gone_of((), set())
         self._left = selection.left
         self._named: dict[str, str] = {}  # the ids of tombstones, by those that the lines had
         self.plan = ForgetPlan(selection)
@@ -348,7 +348,7 @@ class _ForgetPlanner:
         self.plan.selection.chosen = kept
         mine, refs = {one.entry.id for one in kept}, {one.entry.ref for one in kept}
         living = {e.ref for e in by_refs(self._index, refs) if e.block is None and e.id not in mine}
-        self._gone = Gone.of(refs - living, ((one.entry.path, one.span, one.entry.ref) for one in kept))
+        self._gone = gone_of(kept, refs - living)
 
     def clean_beliefs(self) -> None:
         """Plan bank/opinions.md: no evidence that is gone, no belief that only repeats what is gone."""

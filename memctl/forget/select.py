@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
@@ -286,7 +286,7 @@ class _Search:
         kept = list(chosen)
         if not kept:
             return []
-        wanted = Gone.of((o.entry.ref for o in kept), ((o.entry.path, o.span, o.entry.ref) for o in kept))
+        wanted = gone_of(kept, {o.entry.ref for o in kept})
         own = {(o.entry.path, number) for o in kept for number in range(o.seen.line, o.seen.end_line + 1)}
         named = {
             ref
@@ -315,6 +315,14 @@ class _Search:
                 self.found.exempt[why] += 1
             else:
                 yield one
+
+
+def gone_of(chosen: Iterable[Chosen], refs: Set[str]) -> Gone:
+    """What is gone with some lines: the ids that no other line has, and the lines that citations may name."""
+    places: dict[str, list[tuple[Span, str]]] = {}
+    for one in chosen:
+        places.setdefault(one.entry.path, []).append((one.span, one.entry.ref))
+    return Gone(frozenset(refs), places)
 
 
 def citing_pages(workspace: Workspace, planned: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -396,30 +404,27 @@ def _class_of(text: str) -> str | None:
             here = forms[at : at + len(phrase)]
             if len(here) == len(phrase) and all(word in form for word, form in zip(phrase, here, strict=True)):
                 return name
-    for at, char in enumerate(text):
-        for characters, name in han.get(char, []) if is_han(char) else []:
-            if text.startswith(characters, at):
-                return name
-    return None
+    found = [(text.index(phrase), name) for phrase, name in han if phrase in text]
+    return min(found, key=lambda each: each[0], default=(0, None))[1]
 
 
 _Phrases = Mapping[str, list[tuple[tuple[str, ...], str]]]
 
 
 @cache
-def _exempt_phrases() -> tuple[_Phrases, Mapping[str, list[tuple[str, str]]]]:
+def _exempt_phrases() -> tuple[_Phrases, Sequence[tuple[str, str]]]:
     """The phrases of the data files with the class of each, by their first word, and those in Han characters.
 
     A word is a stem, or with `=` in front the word as it stands.
     """
     phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    han: dict[str, list[tuple[str, str]]] = {}
+    han: list[tuple[str, str]] = []
     lists = [toml(language, "exempt") for language in languages()]
     for name in dict.fromkeys(name for listed in lists for name in listed):
         for written in ",".join(listed.get(name, "") for listed in lists).split(","):
             phrase = " ".join(written.split())
             if has_han(phrase):
-                han.setdefault(phrase[0], []).append((phrase, name))
+                han.append((phrase, name))
             elif words := _words(phrase.removeprefix("=")):
                 form = "={}".format if phrase.startswith("=") else stem_word
                 phrases.setdefault(form(words[0]), []).append((tuple(map(form, words)), name))

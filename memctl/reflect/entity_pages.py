@@ -207,9 +207,11 @@ def _belief(held: BeliefLine, place: LinkContext) -> str:
 
 
 def _lesson(task: Task, place: LinkContext) -> str:
-    ok = sum(strategy.ok for strategy in task.strategies)
-    failed = sum(strategy.failed for strategy in task.strategies)
-    why = reasons([one for strategy in task.strategies for one in strategy.outcomes])[-_NEWEST:]
+    told = [one for strategy in task.strategies for one in strategy.outcomes]
+    newest = {" ".join(one.why.casefold().split()): one for one in told if one.why and not one.ok}
+    why = [one for one in told if one in newest.values()][-_NEWEST:]
+    ok = sum(one.ok for one in told)
+    failed = len(told) - ok
     named = f" ({', '.join(_reason(one, place) for one in why)})" if why else ""
     total = ", ".join([*([f"{ok} ok"] if ok else []), *([f"{failed} failed{named}"] if failed else [])])
     return f"{total}\n\n" + _listed(_strategy(strategy, place) for strategy in task.strategies)
@@ -226,12 +228,6 @@ def _strategy(strategy: Strategy, place: LinkContext) -> str:
 def _reason(one: TaskOutcome, place: LinkContext) -> str:
     lines = str(one.citation).removeprefix(f"{one.citation.path}#")
     return link(literal(one.why or ""), f"{relative(one.citation.path, place.page)}#{lines}", one.ref)
-
-
-def reasons(outcomes: Sequence[TaskOutcome]) -> list[TaskOutcome]:
-    """The newest failure with each reason, in the order of the outcomes."""
-    newest = {" ".join(one.why.casefold().split()): one for one in outcomes if one.why and not one.ok}
-    return [one for one in outcomes if one in newest.values()]
 
 
 def _when(hit: Hit) -> str:

@@ -76,14 +76,12 @@ def main(
     version: bool = typer.Option(False, "--version", is_eager=True, callback=_print_version, help="Print the version."),
 ) -> None:
     """What stands before the command; without a command, where you are and what to do next."""
-    if context.invoked_subcommand is None:
-        _print_overview(Output())
-
-
-def _print_overview(out: Output) -> None:
+    if context.invoked_subcommand is not None:
+        return
     from .. import __version__
     from ..memory import open_memory
 
+    out = Output()
     next_steps = [("recall QUESTION", "ask"), ("retain FACT", "write a fact down")]
     try:
         memory = open_memory(resident=False)

@@ -106,7 +106,13 @@ def _print_evaluation(call: Call, path: Path, made: "Evaluation", explain: bool,
     met = least is None or recall >= least
     if call.out.json:
         return call.out.raw_json(_json(path, made, explain, least, met), met)
-    _print_head(call, path, made)
+    gold = many(made.counts.get("gold", 0), "gold item")
+    call.out.line(f"{path.name}: {many(len(made.results), 'question')}, {gold}; today is {made.today}")
+    how = "left out" if made.gone_left_out else "taken as not found (--gone exclude leaves it out)"
+    for key, text in _COUNTED.items():
+        if made.counts.get(key):
+            call.out.note(f"{text.format(how)}: {made.counts[key]:,}")
+    call.out.note(*made.notes)
     for level in (level for level, groups in made.levels.items() if groups):
         if made.differences:
             _print_aligned(call, _change_rows(made, level))
@@ -117,16 +123,6 @@ def _print_evaluation(call: Call, path: Path, made: "Evaluation", explain: bool,
     if not met:
         call.out.note(f"recall@{made.depths[-1]} is {_percent(recall)}, below {_percent(least or 0)} (--min)")
     return 0 if met else 1
-
-
-def _print_head(call: Call, path: Path, made: "Evaluation") -> None:
-    gold = many(made.counts.get("gold", 0), "gold item")
-    call.out.line(f"{path.name}: {many(len(made.results), 'question')}, {gold}; today is {made.today}")
-    how = "left out" if made.gone_left_out else "taken as not found (--gone exclude leaves it out)"
-    for key, text in _COUNTED.items():
-        if made.counts.get(key):
-            call.out.note(f"{text.format(how)}: {made.counts[key]:,}")
-    call.out.note(*made.notes)
 
 
 def _figure_rows(made: "Evaluation", level: str) -> list[list[str]]:

@@ -6,15 +6,17 @@ import json
 import re
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from face_helpers import call, fixture_copy, on_terminal, write_pages
 from rich.cells import cell_len
 
-from memctl.cli.hits import ago
+from memctl.cli.hits import ago, kind_of
 from memctl.cli.output import Output
 from memctl.cli.terminal import wrapped
 from memctl.errors import BadSettings
+from memctl.facts import Kind
 from memctl.language.analyzer import matches
 from memctl.notes.settings import LINKS, read_settings
 
@@ -76,6 +78,12 @@ def test_words_that_were_asked_for(question: str, text: str, marked: list[str]) 
 def test_days_as_spans(day: str, told: str) -> None:
     """Counted in the unit that a person would take."""
     assert ago(date.fromisoformat(day), date(2025, 11, 30)) == told
+
+
+def test_confidence_as_a_bar() -> None:
+    """Five cells."""
+    hits = [SimpleNamespace(kind=Kind.OPINION, confidence=share) for share in (0, 0.5, 0.84, 1)]
+    assert [kind_of(hit, True)[8:13] for hit in hits] == ["▯▯▯▯▯", "▮▮▯▯▯", "▮▮▮▮▯", "▮▮▮▮▮"]
 
 
 # -- on a terminal ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from ..index.open_memory import OpenMemory
@@ -278,7 +277,5 @@ class Window:
     def __enter__(self) -> Window:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

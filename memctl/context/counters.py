@@ -63,25 +63,19 @@ def _of_tiktoken(name: str) -> Counter:
 def _offline(tiktoken: Any, name: str) -> Any:
     """The encoding, if its file is in tiktoken's cache: memctl downloads nothing."""
     load: Any = import_module("tiktoken.load")
-    read, load.read_file = load.read_file, _refuse
-    try:
-        return tiktoken.get_encoding(name)
-    except _NotCached as error:
+    read = load.read_file
+
+    def read_here(path: str) -> bytes:
+        if "://" not in path:
+            return Path(path).read_bytes()
         raise ExtraBroken(
             f"tiktoken has no file for {name} in its cache, and memctl downloads nothing",
             f'run once with a network: python -c "import tiktoken; tiktoken.get_encoding({name!r})", '
             "and set TIKTOKEN_CACHE_DIR to a folder that lasts",
-        ) from error
+        )
+
+    load.read_file = read_here
+    try:
+        return tiktoken.get_encoding(name)
     finally:
         load.read_file = read
-
-
-class _NotCached(OSError):
-    """The file of an encoding would have to be downloaded."""
-
-
-def _refuse(path: str) -> bytes:
-    """Local files only."""
-    if "://" in path:
-        raise _NotCached(path)
-    return Path(path).read_bytes()

@@ -1,6 +1,7 @@
 """`memctl serve`: the verbs over HTTP on this machine. The only user of starlette, uvicorn and sockets.
 
-What a request must be before anything looks at what it asks: exact Host and Origin, the token, JSON of a bounded size. Verbs run in threads: those that read beside each other, those that write one at a time and apart, so that no reader waits
+What a request must be before anything looks at what it asks: exact Host and Origin, the token, JSON of a bounded size.
+Verbs run in threads: those that read beside each other, those that write one at a time and apart, so that no reader waits
 for a writer.
 """
 

@@ -35,14 +35,8 @@ _READERS = 4  # verbs that read at a time
 _GRACE = 0.6  # seconds that a write may go on after the client has gone
 _UNEXPECTED = (OSError, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError)
 
-_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INVALID_PARAMS, _INTERNAL_ERROR = (
-    -32700,
-    -32600,
-    -32601,
-    -32602,
-    -32603,
-)
-_UNSUPPORTED_VERSION = -32022
+_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND = -32700, -32600, -32601
+_INVALID_PARAMS, _INTERNAL_ERROR, _UNSUPPORTED_VERSION = -32602, -32603, -32022
 _HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that begin with `initialize`
 _MODERN = "2026-07-28"  # the version in which every request says who asks
 _META = "io.modelcontextprotocol/"
@@ -52,7 +46,6 @@ _CAPABILITIES = {
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
-
 _OFFERS = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS}
 _LONGEST = 4 * 2**20  # bytes of the largest message that is read
 _SECONDS = 0.9  # that the process has to end once the client has gone
@@ -318,8 +311,7 @@ class _Face:
         asked = params["protocolVersion"]
         self._greeted = True
         version = asked if asked in _HANDSHAKE else _HANDSHAKE[-1]
-        told = {"protocolVersion": version, "serverInfo": _SERVER}
-        return told | _OFFERS
+        return {"protocolVersion": version, "serverInfo": _SERVER} | _OFFERS
 
     # -- the memory ---------------------------------------------------------------------------------------------------
 

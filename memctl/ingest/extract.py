@@ -44,7 +44,6 @@ _STATEMENTS, _NAMES = 60, 100  # how much is remembered
 _HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
-_CHOICE = 4  # terms of what is chosen
 _REPLY = 200  # characters of a message that replies, and of what it replies to
 _NO_REPLY = ("unsure", "reported", "praise")  # no reply that says something
 _INNER_QUOTES = str.maketrans("“”", "‘’")
@@ -355,11 +354,14 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
         return None
     if len(turn.text) > _REPLY or len(asked.sentence.said) > _REPLY:
         return None
-    rule = "chosen" if _chooses(part, asked.sentence, own) else "answered"
-    if part.has("dangling") if rule == "chosen" else not _answers(part, asked.sentence, own):
+    chooses = _chooses(part, asked.sentence, own)
+    has_value = exactness(part) - (len(own) >= ROOMY) or part.opens("value")  # length is no value
+    answers = has_value and asked.sentence.is_question and not part.opens("ask")
+    if part.has("dangling") if chooses else not answers:
         return None
     before.replied = turn.number
     said = _told((asked, before.as_heard(turn, sentence)))
+    rule = "chosen" if chooses else "answered"
     return FoundStatement(rule, Kind.WORLD, said, f"a reply to turn {asked.turn}", 0.5, told=said)
 
 
@@ -367,14 +369,6 @@ def _chooses(part: Sentence, last: Sentence, own: set[str]) -> bool:
     """True for a reply to "this or that", and for "make it thirty" where something fits it."""
     fits = own & set(last.words) or last.is_question or (last.opens("value") and part.opens("value"))
     return bool(last.has("either_or") or (part.opens("chosen") and fits))
-
-
-def _answers(part: Sentence, last: Sentence, own: set[str]) -> bool:
-    """True for a value as the answer to a question."""
-    if not last.is_question or part.opens("ask") or part.opens("condition"):
-        return False
-    has_value = exactness(part) - (len(own) >= ROOMY) or part.opens("value")  # length is no value
-    return bool(has_value or (len(own) <= _CHOICE and last.opens("asked")))
 
 
 def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | None:

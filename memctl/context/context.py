@@ -23,7 +23,7 @@ from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks_anywhere
 from ..recall.recall import WEAK, recall
-from ..review.shown import waiting_line
+from ..review.question import waiting_line
 from .counters import counter_of
 from .layers import CORE_PAGE, Layers, core_page, query_of
 from .pack import Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part

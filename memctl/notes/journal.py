@@ -22,7 +22,7 @@ from .files import read_page
 from .workspace import Workspace
 
 HELD = "held.json"
-"""What `review` keeps of one state of the pages (review/shown.py), with words of them: it goes when a page has changed."""
+"""What `review` keeps of one state of the pages (review/question.py), with words of them: it goes when a page has changed."""
 
 _FILE = "undo.jsonl"
 _MOST = 4 * 2**20  # bytes; a longer journal begins anew with the next command

@@ -27,8 +27,7 @@ from ..reflect.proposals import CORE, with_line, with_refusal
 from ..retain.retain import retain
 from . import keep
 from .collect import core_proposal, open_questions, questions
-from .question import REWORDED, Question, answer_line, reworded
-from .shown import forget_shown, keep_text, shown, words_of
+from .question import REWORDED, Question, answer_line, forget_shown, keep_text, reworded, shown, words_of
 
 _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
 

@@ -30,8 +30,7 @@ from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
 from ..reflect.reflect import Planner
 from ..truth.replaced import replaced_since
 from . import keep
-from .question import Doubt, Question, ids_of_line
-from .shown import read_held, remember, remember_held, shown
+from .question import Doubt, Question, ids_of_line, read_held, remember, remember_held, shown
 
 _WEIGHT = {
     "replaced": 0.5,

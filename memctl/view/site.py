@@ -31,7 +31,7 @@ from ..markdown.escape import printable
 from ..recall.lookup import EntityLine, list_entities
 from ..recall.recall import recall_in
 from ..review.collect import open_questions, questions
-from ..review.shown import shown
+from ..review.question import shown
 from .charts import chart_style, curve_chart, graph_chart, timeline_chart
 from .graph import graph_in
 from .pictures import ViewWritten

@@ -254,7 +254,7 @@ def test_a_context_knows_what_reflect_left(tmp_path: Path) -> None:
 
 def _statements(memory: Memory) -> int:
     """How many reads the line costs."""
-    from memctl.review.shown import waiting
+    from memctl.review.question import waiting
 
     def job(at: Memory) -> int:
         with patch.object(at.index, "rows", wraps=at.index.rows) as rows:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from memctl.facts import Period, last_of_month
 from memctl.language.dates_lexer import DateToken, lexer, read_iso
 from memctl.language.sentences import is_past
-from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words
+from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words_of
 
 from ..errors import Usage
 
@@ -384,14 +384,11 @@ def _phrase(tokens: list[DateToken], at: int, today: date, level: int) -> _DateP
 def _counts_things(text: str, end: int) -> bool:
     """True when a number that ends at `end` counts what follows ("in 2025 requests", «в 2025 запросах»)."""
     word = next(iter(text[end : end + 40].split()), "").rstrip(".,;:!?)")
-    if not word.islower() or not text[end : end + 1].isspace() or word in _listed("no plurals"):
+    if not word.islower() or not text[end : end + 1].isspace() or word in words_of("dates", "no plurals"):
         return False
-    return word in _listed("counted") or (len(word) > 3 and word.endswith(_listed("plural endings")))
-
-
-@cache
-def _listed(section: str) -> tuple[str, ...]:
-    return tuple(word for name in languages() for word in words(name, "dates").get(section, ()))
+    return word in words_of("dates", "counted") or (
+        len(word) > 3 and word.endswith(words_of("dates", "plural endings"))
+    )
 
 
 def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhrase) -> bool:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from memctl.facts import Period
-from memctl.language.words import languages, lines, words
+from memctl.language.words import lines, words_of
 
 Readings = dict[str, Any]  # an int for each class, a Period or None for `iso`
 _COMMA: Readings = {",": 0}
@@ -56,13 +56,9 @@ def _spellings(entry: str) -> Iterator[str]:
             yield (stem + ending).replace("ё", "е")
 
 
-def _listed(section: str, chosen: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    return tuple(word for name in chosen or languages() for word in words(name, "dates").get(section, ()))
-
-
 @cache
 def _valued(section: str) -> dict[str, int]:
-    return {word: int(value) for word, _, value in (entry.partition("=") for entry in _listed(section))}
+    return {word: int(value) for word, _, value in (entry.partition("=") for entry in words_of("dates", section))}
 
 
 # --- numbers and compounds -----------------------------------------------------------------------------------------
@@ -114,7 +110,7 @@ def read_iso(text: str) -> Period | None:
 def _compound() -> re.Pattern[str]:
     year, nth, units = (
         "|".join(map(re.escape, listed))
-        for listed in (_listed("year endings"), _listed("ordinal endings"), _valued("span units"))
+        for listed in (words_of("dates", "year endings"), words_of("dates", "ordinal endings"), _valued("span units"))
     )
     return re.compile(
         rf"(?P<dotted>(\d\d?)\.(\d\d?)\.(\d{{4}})(?:{year})?)|(?P<slashed>(\d{{4}})/(\d\d?)/(\d\d?))"
@@ -199,11 +195,11 @@ class Lexer:
     """The words of time of some languages, and how a text is cut into tokens by them."""
 
     def __init__(self, chosen: tuple[str, ...]) -> None:
-        self._lower = frozenset(_listed("shy in lower case", chosen))
-        self._table: dict[str, Readings] = {word: {} for word in _listed("plain", chosen)}
-        self._traditional = str.maketrans({pair[0]: pair[1] for pair in _listed("traditional", chosen)})
+        self._lower = frozenset(words_of("dates", "shy in lower case", chosen))
+        self._table: dict[str, Readings] = {word: {} for word in words_of("dates", "plain", chosen)}
+        self._traditional = str.maketrans({pair[0]: pair[1] for pair in words_of("dates", "traditional", chosen)})
         core: set[str] = set()  # words without which, and without a digit, no time is named
-        shy, alone = frozenset(_listed("shy", chosen)), frozenset(_listed("shy alone", chosen))
+        shy, alone = frozenset(words_of("dates", "shy", chosen)), frozenset(words_of("dates", "shy alone", chosen))
         for line in (line for name in chosen for line in lines(name, "dates").get("words", ())):
             name, value, *entries = line.split()
             for word in (word for entry in entries for word in _spellings(entry)):
@@ -212,7 +208,7 @@ class Lexer:
                 core |= {word} if name in _CORE else set()
         self._core = frozenset(core)
         for word in [w for w in self._table if "ago_unit" in self._table[w]]:
-            self._table.update({word + tail: {} for tail in _listed("opens a word", chosen)})
+            self._table.update({word + tail: {} for tail in words_of("dates", "opens a word", chosen)})
         first = {word[0] for word in self._core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
         han = {word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff"}.union(
             _valued("digits"), _valued("tens")

@@ -13,7 +13,7 @@ from itertools import islice, product
 
 from .analyzer import LATIN, is_cyrillic, simplified
 from .names import entity_key, is_han
-from .words import languages, words
+from .words import words, words_of
 
 _MOST = 16  # beginnings to look under
 _CYRILLIC = str.maketrans(
@@ -25,8 +25,7 @@ _DOUBLED = re.compile(r"(.)\1+")
 
 @cache
 def _table(topic: str, section: str) -> dict[str, str]:
-    entries = (entry for name in languages() for entry in words(name, topic).get(section, ()))
-    return {left: right for left, _, right in (entry.partition("=") for entry in entries)}
+    return {left: right for left, _, right in (entry.partition("=") for entry in words_of(topic, section))}
 
 
 @lru_cache(maxsize=10_000)
@@ -135,4 +134,4 @@ def is_common_name(word: str) -> bool:
 
 @cache
 def _common_names() -> frozenset[str]:
-    return frozenset(transliterate(word) for name in languages() for word in words(name, "names").get("common", ()))
+    return frozenset(transliterate(word) for word in words_of("names", "common"))

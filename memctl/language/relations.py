@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..facts import Fact, Kind
 from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
-from .words import beside, languages, lines, pattern, words
+from .words import beside, languages, lines, pattern, words_of
 
 DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
@@ -157,10 +157,6 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     return Relation(key, said)
 
 
-def _listed(section: str, chosen: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(word for name in chosen for word in words(name, "relations").get(section, ()))
-
-
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
     """What stands before the relation is the entity of the line: nothing, a pronoun, or its name."""
     leading = _compiled(rf"(?:{pattern(rule.beside, 'relations', 'leading')})[,，]?\s*", re.IGNORECASE)
@@ -176,7 +172,7 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
     folded = bare.casefold()
     if of:
         known = _is_name(of, names) or _is_inflected(of, names) or _is_owner(of, names, ("own owners",), rule)
-        return known and folded in {"", *_listed("articles", rule.beside)}
+        return known and folded in {"", *words_of("relations", "articles", rule.beside)}
     if not bare:
         return alone and (before == before.strip() or not before.strip() or bool(leading.match(before)))
     own = ("own pronouns", "own owners") if rule.own else ("own owners" if rule.noun else "own pronouns",)
@@ -184,7 +180,7 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
         return True
     if rule.own:
         return False
-    if folded in _listed("owners" if rule.noun else "pronouns", rule.beside):
+    if folded in words_of("relations", "owners" if rule.noun else "pronouns", rule.beside):
         return alone
     if rule.noun:
         bare = re.sub(f"(?:{pattern(rule.beside, 'relations', 'possessive')})$", "", bare)
@@ -193,7 +189,7 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
 
 def _is_owner(bare: str, names: Sequence[str], sections: Iterable[str], rule: _Rule) -> bool:
     """True for the owner of the memory, on a line without an entity: "our database", "the user"."""
-    said = "|".join(word for section in sections for word in _listed(section, rule.beside))
+    said = "|".join(word for section in sections for word in words_of("relations", section, rule.beside))
     return not names and bool(_compiled(said, re.IGNORECASE).fullmatch(bare))
 
 
@@ -231,7 +227,7 @@ def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:
 
 @cache
 def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
-    ending = "|".join(sorted(_listed("after the value", chosen)))
+    ending = "|".join(sorted(words_of("relations", "after the value", chosen)))
     return re.compile(rf"[,;，。；、（(!！]|\.(?:\s|$)|\s[—–-]\s|\s(?:{ending})\s")
 
 
@@ -281,7 +277,7 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     article = pattern(chosen, "relations", "name article")
     named = rf"(?:{article})?[\"'«“`]?(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff]"
     quoted = r"[«\"“][^»\"”]+[»\"”]"
-    ending = "|".join(sorted(_listed("after the value", chosen)))
+    ending = "|".join(sorted(words_of("relations", "after the value", chosen)))
     plain = {
         "place": named,
         "name": named,
@@ -301,11 +297,12 @@ def _is_no_firm(said: str, chosen: tuple[str, ...]) -> bool:
     if has_han(said):
         bare = re.sub(f"(?:{pattern(chosen, 'relations', 'town ending')})$", "", said)
         return bare in _places("cities", "countries") or bool(re.search(pattern(chosen, "relations", "no firm"), bare))
-    return stem_key(said).split(" ")[0] in _places("cities", "countries") | _listed("software", languages())
+    first = stem_key(said).split(" ")[0]
+    return first in _places("cities", "countries") or first in words_of("relations", "software")
 
 
 @cache
 def _places(*sections: str) -> frozenset[str]:
     """Listed names of places of all languages, as they are written and as `stem_key` folds them."""
-    listed = {word for section in sections for word in _listed(section, languages())}
+    listed = {word for section in sections for word in words_of("relations", section)}
     return frozenset(listed | set(map(stem_key, listed)))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from .words import EVERYWHERE, languages, lines, pattern, words
+from .words import EVERYWHERE, languages, lines, pattern, words_of
 
 _END = r"(?![A-Za-z0-9…•*]|\.\.\.)"  # after `…` or stars the rest was left out on purpose
 _PLACEHOLDER = (
@@ -248,8 +248,7 @@ def _key() -> re.Pattern[str]:
 
 def _assignments(text: str, low: str) -> Iterator[Secret]:
     """Values that a key word leads to: `password=…`, «пароль: …», "密码是…"."""
-    stems = (stem for language in languages() for stem in words(language, "secrets").get("stems", ()))
-    spans = {span for stem in stems for span in _lines_with(low, stem)}
+    spans = {span for stem in words_of("secrets", "stems") for span in _lines_with(low, stem)}
     for position, end in sorted(spans):
         while key := _key().search(low, position, end):
             value = re.compile(_VALUE).match(text, key.end(), end)

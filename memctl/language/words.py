@@ -13,7 +13,7 @@ gives it whole (a pattern, a phrase, `key = value`). A `.toml` file (`toml`) is 
 
 A language without a topic has no sections for it ({}), so code asks every language and never names one:
 
-    merged = [word for language in languages() for word in words(language, "stopwords").get("function", ())]
+    merged = words_of("stopwords", "function")
 """
 
 from __future__ import annotations
@@ -55,6 +55,12 @@ def lines(language: str, topic: str) -> Mapping[str, tuple[str, ...]]:
 def words(language: str, topic: str) -> Mapping[str, tuple[str, ...]]:
     """The words of each section of `<topic>.txt`, split at blanks; {} when the language has no such file."""
     return {name: tuple(" ".join(held).split()) for name, held in lines(language, topic).items()}
+
+
+@cache
+def words_of(topic: str, section: str, chosen: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The words of a section of `<topic>.txt` in the chosen languages, else in all."""
+    return tuple(word for name in chosen or languages() for word in words(name, topic).get(section, ()))
 
 
 @cache

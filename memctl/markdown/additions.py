@@ -14,7 +14,7 @@ from ..facts import Fact, Span
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.relations import slot_of
-from ..language.words import languages, pattern, words
+from ..language.words import languages, pattern, words_of
 from .attributes import ATTRIBUTES
 from .grammar import parse, printable_line, render
 from .lines import MAX_LINE, LineText, Role, split_lines
@@ -206,7 +206,7 @@ class UserPage:
         key = entity_key(subject)
         named = [s.title for s in self._sections if any(e in self._bullets and _names(e, key) for e in s.entries)]
         own = [s.title for s in self._sections if subject and entity_key(s.title) == key]
-        headings = {word for name in languages() for word in words(name, "pages").get("people heading", ())}
+        headings = words_of("pages", "people heading")
         people = [s.title for s in self._sections if person and s.title.casefold() in headings]
         return next(iter((*named[:1], *own, *people)), "")
 

@@ -91,16 +91,6 @@ class LineText:
     def __str__(self) -> str:
         return self.bom + "".join([bare + end for bare, end in zip(self.lines, self._ends, strict=True)])
 
-    @property
-    def newline(self) -> str:
-        """The line end of most lines."""
-        return max(("\n", "\r\n", "\r"), key=self._ends.count)
-
-    @property
-    def is_closed(self) -> bool:
-        """False where the last line has no line end."""
-        return not self._ends or bool(self._ends[-1])
-
     def end_of(self, line: int) -> str:
         """The line end of a line."""
         return self._ends[line - 1]
@@ -114,8 +104,8 @@ class LineText:
 
         They end as most lines of the page do, or with `newline`. A page without a final newline is left without one.
         """
-        newline = newline or self.newline
-        was_closed = self.is_closed
+        newline = newline or max(("\n", "\r\n", "\r"), key=self._ends.count)
+        was_closed = not self._ends or bool(self._ends[-1])
         self.lines[first - 1 : last] = new
         self._ends[first - 1 : last] = [newline] * len(new)
         if not self.lines:

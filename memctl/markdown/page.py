@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Fact, Kind, Span
-from ..language.words import languages, words
+from ..language.words import words_of
 from .grammar import Problem, parse
 from .lines import MAX_LINE, Role, content_of, split_lines
 from .markers import FORGOTTEN, Block, find_blocks, is_marker, read_tombstone
@@ -60,12 +60,7 @@ class Page:
 
 def is_retain(heading: str) -> bool:
     """True for the heading of a section of facts, in any of its languages and in any case."""
-    return heading.strip(" \t:\uff1a").casefold() in _retain_headings()
-
-
-@cache
-def _retain_headings() -> frozenset[str]:
-    return frozenset(word for name in languages() for word in words(name, "language").get("retain heading", ()))
+    return heading.strip(" \t:\uff1a").casefold() in words_of("language", "retain heading")
 
 
 # -- parsing ----------------------------------------------------------------------------------------------------------

@@ -112,15 +112,12 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     if not any(pair.is_whole or _is_alike(pair) for pair in pairs):
         return None
     held, said = read(belief.text, names), read(fact.text, names)
-    pairs = [ViewPair(*views, held, said) for views in product(_counting(held), _counting(said))]
+    mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
+    pairs = [ViewPair(*views, held, said) for views in product(mine, its)]
     others = any(canonical(name) not in shared for name in told)
     plain = not (others or (held.marks | said.marks) & _UNSURE or opposed(held.things, said.things))
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
-
-
-def _counting(text: Reading) -> list[View]:
-    return [view for view in text.views if view.things and not view.marks & _SILENT]
 
 
 def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:

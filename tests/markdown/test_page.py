@@ -17,7 +17,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -284,27 +283,6 @@ def test_of_a_line_over_16_kib_the_rest_is_not_searched_and_that_is_said() -> No
 
 
 # -- plain pages ------------------------------------------------------------------------------------------------------
-
-PLAIN = [
-    "text", "Слово", "爱丽丝", "2025-11-27", "12. x", "1)", "7", "@x", "#tag", "# A", "### B ##", "#", "##x",
-    "[[W]]: x", "[a]: b", "`c`", "`", "``", "**b** c", "*i*", "* * *", "***", "__b__", "_ _ _", "_", "- a",
-    "* b", "+ c", "- - d", "-", "- # e", "- 1. f", "- [[W]]", "- *i*", "- `c`", "-  two", "\\", "&amp;", "{x}",
-    "a | b", "- | -", "-|-", ":-|-:", "=", "---", "%%", "$$", "!x", "?x", "\u3000x", "\u00a0", "\ufeff", "\x00",
-    "👍", "²", "٣. x", "/x", ";", "^x", '"q"', "'q'", "(p)", ",", ".", "|", "<b>", "> q", "~", "~~~",
-]  # fmt: skip
-MARGINS = st.sampled_from(["", "", "", " ", "   ", "    ", "\t"])
-PLAIN_LINES = st.builds("{}{}{}".format, MARGINS, st.sampled_from(["", *PLAIN]) | texts(2), st.sampled_from(["", " "]))
-
-
-@given(st.lists(PLAIN_LINES, max_size=6))
-@settings(max_examples=examples(800))
-def test_a_plain_page_is_read_as_markdown_it_reads_it(lines: list[str]) -> None:
-    """Most logs need no Markdown parser; where memctl goes without, it sees the same blocks."""
-    if plain_blocks(lines) is not None:
-        text = "## Retain\n" + "\n".join(lines)
-        read = parse_page(text)
-        with patch("memctl.markdown.page.plain_blocks", lambda _: None):
-            assert read == parse_page(text)
 
 
 def test_a_usual_log_is_a_plain_page() -> None:

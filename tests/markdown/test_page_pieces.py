@@ -5,7 +5,7 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from hypothesis import given, settings, strategies as st
-from strategies import examples
+from strategies import examples, texts
 
 from memctl.markdown.lines import split_lines
 from memctl.markdown.page import _blocks, parse_page
@@ -46,8 +46,19 @@ MANAGED = """# Opinions
 """
 
 
-@given(st.lists(LINES, max_size=9))
-@settings(max_examples=examples(1500), deadline=None)
+PLAIN = [
+    "text", "Слово", "爱丽丝", "2025-11-27", "12. x", "1)", "7", "@x", "#tag", "# A", "### B ##", "#", "##x",
+    "[[W]]: x", "[a]: b", "`c`", "`", "``", "**b** c", "*i*", "* * *", "***", "__b__", "_ _ _", "_", "- a",
+    "* b", "+ c", "- - d", "-", "- # e", "- 1. f", "- [[W]]", "- *i*", "- `c`", "-  two", "\\", "&amp;", "{x}",
+    "a | b", "- | -", "-|-", ":-|-:", "=", "---", "%%", "$$", "!x", "?x", "\u3000x", "\u00a0", "\ufeff", "\x00",
+    "👍", "²", "٣. x", "/x", ";", "^x", '"q"', "'q'", "(p)", ",", ".", "|", "<b>", "> q", "~", "~~~",
+]  # fmt: skip
+MARGINS = st.sampled_from(["", "", "", " ", "   ", "    ", "\t"])
+PLAIN_LINES = st.builds("{}{}{}".format, MARGINS, st.sampled_from(["", *PLAIN]) | texts(2), st.sampled_from(["", " "]))
+
+
+@given(st.lists(LINES, max_size=9) | st.lists(PLAIN_LINES, max_size=6).map(lambda lines: ["## Retain", *lines]))
+@settings(max_examples=examples(2000), deadline=None)
 def test_a_page_in_pieces_is_read_as_markdown_it_reads_it(lines: list[str]) -> None:
     _equal("\n".join(lines))
 

@@ -61,7 +61,13 @@ def terms(text: str) -> list[str]:
     rival = rival_of(text)
     for chunk in text.split():
         known = _CACHE.get(chunk)
-        found += _remember(chunk) if known is None else known
+        if known is None:
+            known = _analyse(chunk)
+            if len(chunk) <= _CACHE_CHARS:
+                if len(_CACHE) >= _CACHE_CHUNKS:
+                    _CACHE.clear()
+                _CACHE[chunk] = known
+        found += known
         if rival:
             found += own_stems(chunk, rival).values()
     return found
@@ -118,16 +124,6 @@ def prefixes(term: str) -> list[str]:
 def is_cyrillic(term: str) -> bool:
     """True for a term that begins with a Cyrillic letter."""
     return "\u0400" <= term[:1] <= "\u052f"
-
-
-def _remember(chunk: str) -> tuple[str, ...]:
-    """The tokens of a chunk that the cache does not hold; short chunks are kept for next time."""
-    found = _analyse(chunk)
-    if len(chunk) <= _CACHE_CHARS:
-        if len(_CACHE) >= _CACHE_CHUNKS:
-            _CACHE.clear()
-        _CACHE[chunk] = found
-    return found
 
 
 def _analyse(chunk: str) -> tuple[str, ...]:

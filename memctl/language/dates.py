@@ -167,16 +167,16 @@ def _rel_part(slots: _Slots, today: date) -> Period:
     return _one(today + slots["rel"] * _DAY)
 
 
-def _amount(slots: _Slots) -> tuple[int, int]:
-    """How many of which unit: `30d`, three weeks, неделю, полгода."""
+def _moved(slots: _Slots, today: date, way: int) -> date:
+    """`today` moved by what is named, back (-1) or ahead (1): `30d`, three weeks, неделю, полгода."""
     if "months" in slots:
-        return int(slots["months"]), _MONTH
-    return int(slots["span"] if "span" in slots else slots.get("num", 1)), int(slots["unit"])
+        return _shift(today, way * slots["months"], _MONTH)
+    count = slots["span"] if "span" in slots else slots.get("num", 1)
+    return _shift(today, way * count, slots["unit"])
 
 
 def _ago(slots: _Slots, today: date) -> Period:
-    count, unit = _amount(slots)
-    day = _shift(today, -count, unit)
+    day, unit = _moved(slots, today, -1), _MONTH if "months" in slots else slots["unit"]
     return Period(day, today) if unit == _HOUR else _around(day, unit)
 
 
@@ -186,23 +186,19 @@ def _ago_unit(slots: _Slots, today: date) -> Period:
     return _ago(slots, today)
 
 
-def _past(slots: _Slots, today: date) -> Period:
-    count, unit = _amount(slots)
-    return Period(_shift(today, -count, unit), today)
-
-
 _MEANINGS: dict[str, Callable[[_Slots, date], Period | None]] = {
     meaning.__name__[1:]: meaning
     for meaning in (
-        _calendar, _rel_calendar, _weekday, _rel_weekday, _rel_weekday_bare, _rel_unit, _rel_part, _ago, _ago_unit, _past,
+        _calendar, _rel_calendar, _weekday, _rel_weekday, _rel_weekday_bare, _rel_unit, _rel_part, _ago, _ago_unit,
     )
 } | {
     "iso": lambda slots, today: slots["iso"],
     "rel_day": lambda slots, today: _one(_shift(today.replace(day=1), slots["rel"], _MONTH).replace(day=slots["day"])),
     "offset": lambda slots, today: _one(today + slots["offset"] * _DAY),
     "offset_two": lambda slots, today: _one(today + (-2 if "yesterday" in slots else 2) * _DAY),
-    "ahead": lambda slots, today: Period(today, _shift(today, *_amount(slots))),
-    "later": lambda slots, today: _one(_shift(today, *_amount(slots))),
+    "past": lambda slots, today: Period(_moved(slots, today, -1), today),
+    "ahead": lambda slots, today: Period(today, _moved(slots, today, 1)),
+    "later": lambda slots, today: _one(_moved(slots, today, 1)),
 }  # fmt: skip
 
 
@@ -412,15 +408,10 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
-@cache
-def _first_words() -> frozenset[str]:
-    return frozenset((*_orders(), *_OPENERS))
-
-
 def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
     cutter = lexer(languages_of(text))
     tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
-    first_words = _first_words() if tokens else frozenset()
+    first_words = {*_orders(), *_OPENERS} if tokens else set()
     at = 0
     while at < len(tokens):
         idle = first_words.isdisjoint(tokens[at].readings)

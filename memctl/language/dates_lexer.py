@@ -176,11 +176,6 @@ def _iso_chunk(text: str) -> Period | None:
 # --- text to tokens ------------------------------------------------------------------------------------------------
 
 
-@cache
-def _han_run() -> re.Pattern[str]:
-    return re.compile(f"[{''.join((*_valued('digits'), *_valued('tens')))}]+")
-
-
 def _expand(name: str, word: str, shy: frozenset[str], shy_alone: frozenset[str]) -> list[str]:
     """All classes of a word listed under `name`, the bold ones first (they are dropped when the word is shy)."""
     if name in ("month_first", "month"):
@@ -237,13 +232,14 @@ class Lexer:
         """Longest known word first, left to right; ordinary words are read too, so that they guard their edges."""
         run, pos = run.translate(self._traditional), 0
         starts = re.compile(self._han_starts)
+        numbers = re.compile(f"[{''.join((*_valued('digits'), *_valued('tens')))}]+")
         while found := starts.search(run, pos):
             start = found.start()
             ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
             pos = next((end for end in ends if run[start:end] in self._table), 0)
             if pos:
                 yield DateToken(offset + start, offset + pos, self._table[run[start:pos]])
-            elif number := _han_run().match(run, start):
+            elif number := numbers.match(run, start):
                 pos = number.end()
                 yield DateToken(offset + start, offset + pos, _han_number(number[0]))
             else:
@@ -308,10 +304,8 @@ class Lexer:
         return tokens
 
 
-@cache
-def lexer(chosen: tuple[str, ...]) -> Lexer:
-    """The lexer of the languages that stand in a text (`languages_of`)."""
-    return Lexer(chosen)
+lexer = cache(Lexer)
+"""The lexer of the languages that stand in a text (`languages_of`)."""
 
 
 def _joined(gap: str, before: DateToken, text: str) -> bool:

@@ -79,7 +79,7 @@ def _candidates(text: str) -> Iterator[_Rule]:
     head = text[:_HEAD]
     if not head.isascii():
         head = head.replace("ё", "е")
-        if _han_letters().search(head):
+        if has_han(head):
             yield from (rule for trigger, rule in _han_rules() if trigger in head)
     known = _triggers()
     hits = sorted(known.keys() & _WORD.findall(head.casefold()))
@@ -137,12 +137,6 @@ def _han_rules() -> tuple[tuple[str, _Rule], ...]:
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """A pattern when it is first needed: all together take 70 ms, and most pages need a few."""
     return re.compile(pattern, flags | re.DOTALL)
-
-
-@cache
-def _han_letters() -> re.Pattern[str]:
-    """The first characters of Chinese triggers: a line without one needs no closer look."""
-    return _compiled("[" + "".join(sorted({trigger[0] for trigger, _ in _han_rules()})) + "]")
 
 
 def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:

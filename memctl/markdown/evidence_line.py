@@ -109,21 +109,19 @@ def render_bullet(bullet: Bullet, page: str = OPINIONS) -> str:
         head += f" → {bullet.after:.2f}"
     parts = [str(bullet.day), head]
     if bullet.citation:
-        parts.append(_cited(bullet.citation, page))
+        # A file may be called anything; on this line it opens nothing and breaks nothing.
+        path = relpath(bullet.citation.path, page.rpartition("/")[0] or ".")
+        percent = re.sub(
+            r"[\s\x00-\x1f\x7f#%?()<>\\]", lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), path
+        )
+        lines = str(bullet.citation)[len(bullet.citation.path) :]
+        shown = re.sub(r"[\[\]\\]", r"\\\g<0>", printable_line(str(bullet.citation)))
+        parts.append(f"[{shown}]({percent}{lines})")
     elif bullet.gone:
         parts.append(f"gone from {printable_line(bullet.gone)}")
     if reason := printable_line(bullet.reason.replace(_DASH, ",")):
         parts.append(reason)
     return f" {_DASH} ".join(parts) + (f" ^{bullet.ref}" if bullet.ref else "")
-
-
-def _cited(citation: Citation, page: str) -> str:
-    """The citation as a link. A file may be called anything; on this line it opens nothing and breaks nothing."""
-    path = relpath(citation.path, page.rpartition("/")[0] or ".")
-    address = re.sub(r"[\s\x00-\x1f\x7f#%?()<>\\]", lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), path)
-    lines = str(citation)[len(citation.path) :]
-    shown = re.sub(r"[\[\]\\]", r"\\\g<0>", printable_line(str(citation)))
-    return f"[{shown}]({address}{lines})"
 
 
 def code_of(bullet: Bullet) -> str:

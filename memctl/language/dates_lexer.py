@@ -294,7 +294,12 @@ class Lexer:
             if "offset_year" in token.readings:
                 year = today.year + token.readings["offset_year"]
                 token = DateToken(token.start, token.end, {"year": year, "fullyear": year})
-            joined = not tokens or tokens[-1] is BREAK or _joined(text[end : token.start], tokens[-1], text)
+            joined = not tokens or tokens[-1] is BREAK
+            if not joined:  # unless only white space, or the full stop of an abbreviation, stands between two tokens
+                gap = text[end : token.start]
+                if gap.startswith(".") and text[end - 1].isalpha() and not _ABBREVIATED.isdisjoint(tokens[-1].readings):
+                    gap = gap[1:]
+                joined = not gap or (len(gap) <= _LONGEST_GAP and gap.isspace() and gap.count("\n") < 2)
             end = token.end
             if not joined:
                 tokens.append(BREAK)
@@ -306,13 +311,6 @@ class Lexer:
 
 lexer = cache(Lexer)
 """The lexer of the languages that stand in a text (`languages_of`)."""
-
-
-def _joined(gap: str, before: DateToken, text: str) -> bool:
-    """True when only white space (or the full stop of an abbreviation) stands between two tokens."""
-    if gap.startswith(".") and text[before.end - 1].isalpha() and not _ABBREVIATED.isdisjoint(before.readings):
-        gap = gap[1:]
-    return not gap or (len(gap) <= _LONGEST_GAP and gap.isspace() and gap.count("\n") < 2)
 
 
 def _merge(tokens: list[DateToken], new: DateToken, today: date) -> Readings | None:

@@ -33,7 +33,9 @@ def expansions(text: str, wanted: Sequence[str], more: Sequence[Sequence[str]] =
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for line in _likely(folded, known, _table(tuple(", ".join(group) for group in more))):
         spellings = _spellings(line)
-        named = (tokens for tokens, han, _, read in spellings if read and _stands(tokens, han, folded, asked))
+        named = (
+            tokens for tokens, han, _, read in spellings if read and (han in folded if han else _follow(tokens, asked))
+        )
         anchors = dict.fromkeys(term for tokens in named for term in tokens if term in known)
         for tokens, _, sought, _ in spellings if anchors else ():
             if sought and not set(tokens) <= known:
@@ -95,9 +97,7 @@ def _spellings(line: str) -> tuple[_Spelling, ...]:
     return tuple(found)
 
 
-def _stands(tokens: tuple[str, ...], han: str, folded: str, asked: Sequence[str]) -> bool:
-    """True if the text holds the spelling: Chinese as a run of characters, else its stems one after another."""
-    if han:
-        return han in folded
+def _follow(tokens: tuple[str, ...], asked: Sequence[str]) -> bool:
+    """True if these tokens stand in the text, one after another."""
     many = len(tokens)
     return any(token == tokens[0] and tuple(asked[at : at + many]) == tokens for at, token in enumerate(asked))

@@ -60,14 +60,17 @@ def parse(line: str) -> Fact | Problem:
     if not text:
         return Problem(match.start("text") + 1, "a fact without text", "write what is true after the colon")
     kind = Kind.of(match["kind"])
+    fields: dict[str, Any] = {}
+    extra: list[tuple[str, str]] = []
     try:
-        found = _attributes(match["attributes"] or "", kind)
+        for name, value in _pairs(match["attributes"] or "", kind):
+            _set(fields, extra, name, value)
     except BadValue as bad:
         return Problem(match.start("attributes") + 1, str(bad), bad.suggestion)
     names = tuple(intern(read_name(m[0])) for m in _compiled(_ENTITY).finditer(match["entities"]))
     if "" in names:
         return Problem(match.start("entities") + 1, "a link without a page", "write [[Name]]")
-    return Fact(kind, text, tuple(dict.fromkeys(names)), block_id=block_id, **found)
+    return Fact(kind, text, tuple(dict.fromkeys(names)), block_id=block_id, extra=tuple(extra), **fields)
 
 
 def render(fact: Fact) -> str:
@@ -91,15 +94,6 @@ def split_block_id(text: str) -> tuple[str, str | None]:
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------
-
-
-def _attributes(written: str, kind: Kind) -> dict[str, Any]:
-    """The fields of Fact that an attribute list sets; BadValue of the first that it cannot."""
-    fields: dict[str, Any] = {}
-    extra: list[tuple[str, str]] = []
-    for name, value in _pairs(written, kind):
-        _set(fields, extra, name, value)
-    return fields | ({"extra": tuple(extra)} if extra else {})
 
 
 def _pairs(written: str, kind: Kind) -> Iterator[tuple[str, str]]:

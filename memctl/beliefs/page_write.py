@@ -148,12 +148,9 @@ def _new_entries(replayed: Replayed, lines: Sequence[str]) -> Iterator[_Edit]:
         elif belief.stated in belief.machine:
             at = belief.entry.end
     for at, made in places.items():
-        gap = [""] if at and lines[at - 1].strip() and not _is_item(lines[at - 1]) else []
-        yield at + 1, at, [*gap, *made]
-
-
-def _is_item(line: str) -> bool:
-    return line.lstrip()[:2] in ("- ", "* ", "+ ") or line[:1].isspace()
+        above = lines[at - 1] if at else ""
+        is_item = above.lstrip()[:2] in ("- ", "* ", "+ ") or above[:1].isspace()
+        yield at + 1, at, [*([""] if above.strip() and not is_item else []), *made]
 
 
 def _end(lines: Sequence[str]) -> int:

@@ -48,7 +48,7 @@ from ..markdown.lines import Role, content_of
 from ..markdown.markers import FORGOTTEN
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
-from ..truth.judge import Validities, judge
+from ..truth.judge import judge
 from .erase import Gone, cited
 
 _CORE = "memory.md"
@@ -203,8 +203,10 @@ class _Search:
         return [one for one in self.read(query(self._index, [*conditions, *more])) if self._fits(one)]
 
     def _fits(self, one: Chosen) -> bool:
-        source = self._selectors.source
-        return (not source or _is_from(one.entry.origin, source)) and all(self._names(one, who) for who in self._whom)
+        source, origin = self._selectors.source, one.entry.origin
+        # `import` includes `import:lab`, `web` does not include `webhook`.
+        part = origin.startswith(source) and not origin.removeprefix(source)[:1].isalnum() if source else True
+        return part and all(self._names(one, who) for who in self._whom)
 
     def _names(self, one: Chosen, who: Entity | str) -> bool:
         """True if a line names somebody: marked, or plainly in its text if a page has the name."""
@@ -261,15 +263,13 @@ class _Search:
     def unused(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that are not a belief of the owner's, not the current value of a slot, cited nowhere, not recalled lately."""
         validities = judge(self._index, [one.entry for one in chosen], self._today)
+        filling = {claim.id for claim in validities.claims.values() if claim.slots}
+        current = {i for i in filling if validities.validity[i].holds(self._today)}
         idle = [one for one in chosen if not self._recalled[one.entry.ref]]
         idle = [o for o in idle if not (o.entry.kind == Kind.OPINION.value and is_trusted(o.entry.origin))]
-        for one in self.uncited(o for o in idle if not self._is_current(o.entry, validities)):
+        for one in self.uncited(o for o in idle if o.entry.id not in current):
             weight = "no importance" if one.entry.importance is None else f"importance {one.entry.importance:g}"
             yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
-
-    def _is_current(self, entry: Row, validities: Validities) -> bool:
-        slots = validities.claims[entry.id].slots if entry.id in validities.claims else ()
-        return bool(slots) and validities.validity[entry.id].holds(self._today)
 
     def outdated(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that were replaced long ago."""
@@ -338,12 +338,6 @@ def citing_pages(workspace: Workspace, planned: Mapping[str, str]) -> Iterator[t
 def _by_hand(entry: Row) -> str:
     what = {"heading": "a heading", "code": "code"}.get(entry.role, "not a line of its own")
     return f"{entry.path}#L{entry.line} ^{entry.ref} is {what}: edit it by hand"
-
-
-def _is_from(origin: str, source: str) -> bool:
-    """True for an origin that is `source` or a part of it: `import` includes `import:lab`, `web` does not include `webhook`."""
-    rest = origin.removeprefix(source)
-    return origin.startswith(source) and not rest[:1].isalnum()
 
 
 def _expired(one: Chosen, expiry: Expiry, today: date) -> str | None:

@@ -130,7 +130,11 @@ def experience_body(lines: Sequence[PageLine], place: LinkContext) -> str:
 
 def lessons_body(tasks: Sequence[Task], place: LinkContext) -> str:
     """A `###` section a task: how often it worked, its strategies, the reliable ones first, and why each failed."""
-    return "\n\n".join(f"### {task_heading(task)}\n\n{_lesson(task, place)}" for task in tasks)
+    told = []
+    for task in tasks:
+        name = task.name or (f"{task.entity} (no task named)" if task.entity else "Without a task")
+        told.append(f"### {heading(name)}\n\n{_lesson(task, place)}")
+    return "\n\n".join(told)
 
 
 def failures_body(failures: Sequence[Failure]) -> str:
@@ -139,11 +143,6 @@ def failures_body(failures: Sequence[Failure]) -> str:
         f"{quoted(each.reason)}: " + ", ".join(f"{literal(task)} {count}" for task, count in each.counts)
         for each in failures
     )
-
-
-def task_heading(task: Task) -> str:
-    """The heading of a task, without its hashes: its name, else the entity it is about."""
-    return heading(task.name or (f"{task.entity} (no task named)" if task.entity else "Without a task"))
 
 
 def _listed(items: Iterable[str]) -> str:

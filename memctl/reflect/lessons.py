@@ -299,8 +299,6 @@ class _Likeness:
 
     def most_typical(self, clauses: Sequence[_ActionClause]) -> int:
         """The place of the clause that is nearest to all of them (cosine to their sum); the first of equals."""
-        if len(clauses) == 1:
-            return 0
         total = Counter(word for clause in clauses for word in clause.words)
 
         def nearness(clause: _ActionClause) -> float:

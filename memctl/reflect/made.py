@@ -6,7 +6,6 @@ Kept in `.memory/`, by hashes, ids and names; derived, so that without it everyt
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -19,14 +18,12 @@ from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
-from ..index.row import Row
 from ..markdown import blocks
 from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
-from ..truth.replaced import replaced_since
 from .fact_source import never_true
 
 WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
@@ -131,7 +128,8 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
         return Changes(False, set(), set(), set(), None)
     rows |= {row.id: row for row in beliefs.facts_between(index, since, today)}
     flipped = last.retracted.items() ^ now.retracted.items()
-    reached = _reached(memory, [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})])
+    fresh = [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})]
+    reached = judge(index, fresh, today, whole=False).entries.values()
     renamed = {
         key
         for path in last.names.keys() | now.names.keys()
@@ -154,14 +152,6 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
     return Changes(False, names, tasks, weeks, first)
-
-
-def _reached(memory: OpenMemory, rows: Sequence[Row]) -> list[Row]:
-    """These facts, with those that they replace and that replace them."""
-    found = judge(memory.index, rows, memory.today, whole=False).entries
-    days = [row.day for row in rows if row.day]
-    pairs = replaced_since(memory, date.fromisoformat(min(days))) if days else ()
-    return [*found.values(), *(pair.older for pair in pairs if pair.judgement.is_certain)]
 
 
 def week_of(day: str) -> str:

@@ -7,7 +7,7 @@ made again when that, or the day, has changed. `since` bounds what is read again
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -260,7 +260,10 @@ class Planner:
         """Plan the page of an entity. It begins with who or what that is, unless the owner says so on it."""
 
         def body(text: str) -> str:
-            if about.defined and any(line.strip() and line[0] != "#" for _, line in prose_lines(text)):
+            own = [line for _, line in blocks.unmanaged_lines(text) if line.strip()]
+            ends = [at for at, line in enumerate(own) if line.strip() == "---"]
+            prose = own[ends[1] + 1 :] if len(ends) > 1 and ends[0] == 0 else own  # below its front matter
+            if about.defined and any(line[0] != "#" for line in prose):
                 return entity_body(about._replace(defined=None, now=[about.defined, *about.now]), place)
             return entity_body(about, place)
 
@@ -289,7 +292,9 @@ class Planner:
             for bullet in belief.items if belief.over else ():
                 if bullet.verdict == "superseded" and bullet.ref:
                     ended[bullet.ref] += (belief.fact.text,)
-        for belief in sorted((b for b in replay.beliefs if b.is_current), key=_firmness):
+        # What is held comes before what is doubted; among each the words decide, so that a number moves no line.
+        current = (belief for belief in replay.beliefs if belief.is_current)
+        for belief in sorted(current, key=lambda b: (float(b.number) < 0.5, b.fact.text.casefold(), b.ref)):
             named = [entity_key(self._facts.known.known_as(name)) for name in belief.fact.entities]
             found = {key: resolve(self._index, key) for key in named}
             people = [key for key in named if [(it.type or "").casefold() for it in found[key]] == ["person"]]
@@ -430,13 +435,6 @@ def wiki_links(workspace: Workspace) -> str:
     return ""
 
 
-def prose_lines(text: str) -> Iterator[tuple[int, str]]:
-    """What a person wrote on a page, below its front matter."""
-    lines = [(number, line) for number, line in blocks.unmanaged_lines(text) if line.strip()]
-    ends = [at for at, (_, line) in enumerate(lines) if line.strip() == "---"]
-    return iter(lines[ends[1] + 1 :] if len(ends) > 1 and ends[0] == 0 else lines)
-
-
 def _new_page(name: str, path: str) -> str | None:
     """How the page of a name begins: with the name in its front matter too, where file and heading do not spell it.
 
@@ -473,11 +471,6 @@ def _moved(replay: Replayed, was: Mapping[str | None, float | None]) -> list[Mov
             found.append(Moved(belief.ref, belief.fact.text, before, float(belief.number)))
     found += [Moved(entry.ref or "", entry.fact.text, entry.fact.confidence, None) for entry in replay.withdrawn]
     return found
-
-
-def _firmness(belief: Belief) -> tuple[bool, str, str]:
-    """What is held comes before what is doubted; among each the words decide, so that a number moves no line."""
-    return (float(belief.number) < 0.5, belief.fact.text.casefold(), belief.ref)
 
 
 @dataclass(slots=True)

@@ -283,6 +283,28 @@ def test_an_id_below_the_block_is_refused_for_good() -> None:
     assert splice(done, BLOCK, "").startswith("# Proposals\n\n## Refused")
 
 
+@pytest.mark.parametrize(
+    ("head", "later", "due"),
+    [
+        ("W(i=0.9)", "", True),
+        ("W(i=0.9,private=yes)", "", False),
+        ("W(i=0.9,src=web)", "", False),
+        ("B(i=0.9)", "", False),
+        ("W(i=0.9,until=2025-11-01)", "", False),
+        ("W(i=0.9)", "- W(supersedes=tea) @Irina: Prefers rooibos.\n", False),
+        ("W(i=0.9)", "- W(corrects=tea) @Irina: Prefers rooibos.\n", False),
+    ],
+)
+def test_only_what_holds_and_others_may_read_is_proposed(tmp_path: Path, head: str, later: str, due: bool) -> None:
+    """Of facts that are important, and named on further days."""
+    pages = {f"memory/2025-0{month}-04.md": "- B(for=tea): Drank tea.\n" for month in (8, 9)}
+    told = f"- {head} @Irina: Prefers tea. ^tea\n"
+    space = write_pages(tmp_path, pages | {"memory/2025-07-04.md": told, "memory/2025-10-04.md": later})
+    memory_on(space, TODAY).reflect(propose=True)
+    page = tmp_path / "bank/proposals.md"
+    assert ("`^tea`" in page.read_text("utf-8") if page.exists() else False) == due
+
+
 # -- accepting and refusing -------------------------------------------------------------------------------------------
 
 

@@ -14,10 +14,11 @@ import re
 import secrets
 import signal
 import socket
+import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
@@ -388,10 +389,21 @@ class _Server(uvicorn.Server):
 
     stopped_by: int = 0
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.stopped_by = self.stopped_by or sig
         super().handle_exit(sig, frame)
-        self._captured_signals.clear()  # they would be raised again at the end
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -103,13 +103,6 @@ def _is_wordy(token: str) -> bool:
     return sum(map(len, re.findall(word, token))) >= 0.5 * len(token)
 
 
-def _is_key_block(match: re.Match[str]) -> bool:
-    """True when key material follows the header or it has a line to itself; a sentence that names it has neither."""
-    before = match.string[max(0, match.start() - 40) : match.start()].rpartition("\n")[2]
-    alone = not before.strip(" \t>`-") and match["body"].lstrip(" \t")[:1] in ("", "\n", "\r")
-    return alone or bool(re.search(r"[A-Za-z0-9+/]{32}", match["body"]))
-
-
 def _is_url_password(match: re.Match[str]) -> bool:
     """True for somebody's password: not the user's name again, no default or placeholder, no tag of an image."""
     password = match["secret"]
@@ -206,11 +199,14 @@ def _lines() -> tuple[tuple[str, str, str, _Check], ...]:
 
 
 def _key_blocks(text: str) -> Iterator[Secret]:
-    """Private keys in PEM form, from header to footer, cut short or not."""
+    """Private keys in PEM form, from header to footer, cut short or not; a sentence that names a header is none."""
     header = r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     body = r"(?P<body>(?:[^-]|-(?!-)){0,16000})(?:-----END [A-Z0-9 ]{1,60}-----)?"
-    found = filter(_is_key_block, re.compile(header + body).finditer(text))
-    yield from (Secret("private key block", *match.span()) for match in found)
+    for match in re.finditer(header + body, text):
+        before = text[max(0, match.start() - 40) : match.start()].rpartition("\n")[2]
+        alone = not before.strip(" \t>`-") and match["body"].lstrip(" \t")[:1] in ("", "\n", "\r")
+        if alone or re.search(r"[A-Za-z0-9+/]{32}", match["body"]):
+            yield Secret("private key block", *match.span())
 
 
 def _shapes(text: str, low: str) -> Iterator[Secret]:

@@ -74,8 +74,7 @@ def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
             raise ValueError(f"{name!r} is not a name")
         source = _with_name(source, name)
         wanted += [] if entity_key(name) in map(entity_key, wanted) else [name]
-    _check(before, source, _NAMES, wanted)
-    return _put(text, before, source)
+    return _put(text, before, source, _NAMES, wanted)
 
 
 def with_value(text: str, key: str, value: str | None) -> str:
@@ -88,8 +87,7 @@ def with_value(text: str, key: str, value: str | None) -> str:
     before = _source(text)
     _values(before)
     source = _with_value(before, key, value)
-    _check(before, source, key, [] if value is None else [value])
-    return _put(text, before, source)
+    return _put(text, before, source, key, [] if value is None else [value])
 
 
 def _listed(value: str | list[str]) -> list[str]:
@@ -105,8 +103,19 @@ def _source(text: str) -> str:
     return "".join(f"{line}\n" for line in lines[1 : max(1, front_matter_end(lines) - 1)])
 
 
-def _put(text: str, before: str, after: str) -> str:
-    """The page with another source in its front matter; every line that both have keeps its bytes."""
+def _put(text: str, before: str, after: str, key: str, wanted: list[str]) -> str:
+    """The page with another source in its front matter; every line that both have keeps its bytes.
+
+    ValueError unless it reads back with `wanted` under the key, everything else unchanged.
+    """
+    if len(after) > MAX_FRONT_MATTER:
+        raise ValueError("front matter that would be over 32 KiB")
+    try:
+        same = _listed(_values(after).get(key, [])) == wanted and _others(before, key) == _others(after, key)
+    except ValueError:
+        same = False
+    if not same:
+        raise ValueError(f"front matter in which `{key}` is written in a way that cannot be edited")
     if before == after:
         return text
     page = LineText(text)
@@ -142,18 +151,6 @@ def _values(source: str) -> dict[str, str | list[str]]:
     if read is None:
         raise ValueError(_BAD)
     return read
-
-
-def _check(before: str, after: str, key: str, wanted: Sequence[str]) -> None:
-    """ValueError unless the new source reads back with `wanted` under the key, everything else unchanged."""
-    if len(after) > MAX_FRONT_MATTER:
-        raise ValueError("front matter that would be over 32 KiB")
-    try:
-        same = _listed(_values(after).get(key, [])) == list(wanted) and _others(before, key) == _others(after, key)
-    except ValueError:
-        same = False
-    if not same:
-        raise ValueError(f"front matter in which `{key}` is written in a way that cannot be edited")
 
 
 def _others(source: str, key: str) -> bytes:

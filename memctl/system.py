@@ -315,7 +315,7 @@ def _work(job: Callable[[], bytes], writer: int, seconds: float) -> None:
         os.dup2(void, 1)
         os.dup2(void, 2)
         told = b"=" + job()[:_MOST]
-    except BaseException as error:
+    except BaseException as error:  # whatever it is, the parent must hear of it
         trace = error.__traceback__
         while trace and trace.tb_next:
             trace = trace.tb_next
@@ -354,7 +354,7 @@ def _in_thread(job: Callable[[], bytes], seconds: float) -> Outcome:
         nonlocal outcome
         try:
             outcome = Outcome(job())
-        except BaseException as error:
+        except BaseException as error:  # in a thread, where it would go unnoticed
             outcome = Outcome(None, type(error).__name__)
 
     thread = threading.Thread(target=work, daemon=True)

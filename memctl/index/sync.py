@@ -8,8 +8,9 @@ import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -208,8 +209,14 @@ def sync(
         if report.changed:
             from ..notes.journal import let_go
 
-            let_go(workspace, [step.path for step in steps])
+            let_go(workspace, [step.path for step in steps], partial(_bytes_of, workspace))
     return report
+
+
+def _bytes_of(workspace: Workspace, path: str) -> bytes | None:
+    with suppress(MemctlError):
+        return read_page(workspace, path).data
+    return None
 
 
 class _Limits(NamedTuple):

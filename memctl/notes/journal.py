@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import Any
@@ -18,7 +18,6 @@ from typing import Any
 from ..errors import MemctlError
 from ..ids import hashed, page_id
 from ..system import locked
-from .files import read_page
 from .workspace import Workspace
 
 HELD = "held.json"
@@ -32,6 +31,7 @@ _OURS = re.compile(rb"(?:^|sha=|- O\(c=|\d \xc2\xb7 (?:stated|for \xe2\x86\x92|a
 _FEW = 20  # pages that are looked for one by one
 _GONE = "-"  # in place of a hash: of no page and of no line
 
+BytesOf = Callable[[str], bytes | None]
 Span = tuple[int, int, str | None]
 """Where bytes stand that were added, how many, and what they replaced: None for a text that is not kept."""
 
@@ -94,7 +94,7 @@ def drop(workspace: Workspace, commands: Collection[str]) -> None:
         _write(workspace, (made for made in read(workspace) if made["command"] not in commands))
 
 
-def let_go(workspace: Workspace, paths: Sequence[str]) -> None:
+def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> None:
     """Keep no hash of what these pages, which changed, hold no longer, nor what was made of all pages."""
     for folder in {workspace.derived, workspace.memory / "public"}:
         with suppress(OSError):
@@ -107,25 +107,19 @@ def let_go(workspace: Workspace, paths: Sequence[str]) -> None:
             with locked(workspace.memory / "lock", 1.0):
                 records = read(workspace)
                 for path in named:
-                    _let_go([each for each in records if each.get("path") == path], _bytes_of(workspace, path))
+                    _let_go([each for each in records if each.get("path") == path], bytes_of(path))
                 _write(workspace, records)
     with suppress(OSError):
-        _let_go_reflected(workspace, paths)
+        _let_go_reflected(workspace, paths, bytes_of)
 
 
-def _bytes_of(workspace: Workspace, path: str) -> bytes | None:
-    with suppress(MemctlError):
-        return read_page(workspace, path).data
-    return None
-
-
-def _let_go_reflected(workspace: Workspace, paths: Sequence[str]) -> None:
+def _let_go_reflected(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> None:
     """The same in `.memory/reflected.json`, where reflect (reflect/made.py) keeps a hash of each page by its number."""
     from hashlib import sha256
 
     def left(match: re.Match[bytes]) -> bytes:
         path = numbers.get(int(match[1]))
-        if path is None or sha256(_bytes_of(workspace, path) or b"").hexdigest().encode().startswith(match[2]):
+        if path is None or sha256(bytes_of(path) or b"").hexdigest().encode().startswith(match[2]):
             return match[0]
         return b'"%s": [""' % match[1]
 

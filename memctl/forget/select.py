@@ -18,7 +18,7 @@ from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import answer_lines
 from ..index.queries.entries import Filter, by_refs
-from ..index.queries.filters import PINNED, Expiry, expiry_on
+from ..index.queries.expiry import PINNED, Expiry, expiry_on
 from ..index.queries.forget import (
     MAY_GO,
     fixed,

@@ -39,7 +39,8 @@ from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
-from ..index.queries.filters import condition_of, expiry_if_any
+from ..index.queries.expiry import expiry_if_any
+from ..index.queries.filters import condition_of
 from ..index.queries.names import KnownNames, first_line_on, keys_of, resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms

@@ -17,7 +17,7 @@ from ..lexical import ORDINAL_BITS, match_expression, select_terms
 from ..row import Row
 
 if TYPE_CHECKING:
-    from .filters import Expiry
+    from .expiry import Expiry
 
 
 def private_refs(index: Index) -> frozenset[str]:

@@ -17,7 +17,8 @@ from ...system import as_cannot_write
 from ..index import LEFTOVERS, UNCLEAN, Index
 from ..row import Entity, Row
 from .entries import Filter, Query, by_ids, selected, selected_in
-from .filters import Expiry, condition_of
+from .expiry import Expiry
+from .filters import condition_of
 
 LOW = 0.5
 """Importance up to which an unneeded line may go; also that of a line that says nothing about it."""

@@ -148,8 +148,8 @@ def _rewritten(message: Message, change: Callable[[str], str]) -> Message:
     parts: list[Any] = []
     for part in content:
         text = part.get("text") if isinstance(part, dict) else None
-        changed: Any = change(text) if isinstance(text, str) else text
-        if changed == text:
+        changed = change(text) if isinstance(text, str) else None
+        if changed is None or changed == text:
             parts.append(part)
         elif changed.strip():
             parts.append({**part, "text": changed})

@@ -196,10 +196,14 @@ def _open_frozen(path: Path, reason: str) -> Index:
 
 def _in_memory(reason: str, original: sqlite3.Connection | None = None) -> Index:
     db = sqlite3.connect(":memory:", isolation_level=None)
-    if original:
-        original.backup(db)
     index = Index(db, None)
     index.instead = reason
+    try:
+        if original:
+            original.backup(db)
+    except BaseException:
+        index.close()
+        raise
     return index
 
 

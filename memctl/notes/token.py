@@ -62,7 +62,7 @@ def make_private(path: Path, text: str) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
-            with open(fd, "w", encoding="ascii") as stream:
+            with open(fd, "w", encoding="ascii", newline="\n") as stream:
                 stream.write(text)
                 stream.flush()
                 os.fsync(fd)

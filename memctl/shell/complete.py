@@ -124,8 +124,11 @@ class _Cursor:
             else:
                 arguments += 1
         self._arguments, self._environ = arguments, environ
-        named = self.given.get("-w") or self.given.get("--workspace") or environ.get("MEMCTL_WORKSPACE")
-        self._root = os.path.expanduser(named) if named else _nearest(os.getcwd())
+
+    @property
+    def _root(self) -> str:
+        named = self.given.get("-w") or self.given.get("--workspace") or self._environ.get("MEMCTL_WORKSPACE")
+        return os.path.expanduser(named) if named else _nearest(os.getcwd())
 
     def value(self, option: str) -> str:
         """What kind of value an option takes; empty for none."""

@@ -310,7 +310,11 @@ def _look(memory: OpenMemory, wait: float) -> _Look:
     workspace, index = memory.workspace, memory.index
     if index.instead:  # each look would read everything into memory, for nothing
         raise CannotWrite(str(workspace.memory), index.instead)
-    steps = changes(workspace.scan(), index.known())
+    found, known = workspace.scan(), index.known()
+    steps = changes(found, known)
+    if not steps:
+        problems = {row.path: row.problem for row in known if row.problem}
+        return _Look(SyncReport(unchanged=len(found), problems=problems), {})
     if len(steps) > 4 * _APART:
         return _Look(sync(workspace, index, wait=wait), None)
     before = {step.path: line_counts(index, step.path) for step in steps}

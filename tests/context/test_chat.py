@@ -410,6 +410,12 @@ def test_parts_pictures_and_unknown_roles_survive(workspace: Workspace) -> None:
     assert sent(workspace, made.messages, 4000).messages == made.messages
 
 
+def test_a_part_whose_text_is_no_text_survives() -> None:
+    """JSON may hold NaN, which does not equal itself."""
+    message = {"role": "user", "content": [{"type": "text", "text": float("nan")}, {"type": "text", "text": "why?"}]}
+    assert cleaned([message])[0] == [message]
+
+
 def test_the_core_stands_behind_the_first_system_message(workspace: Workspace) -> None:
     """Or in one of its own, which comes and goes with it."""
     alone = sent(workspace, [user("hi")]).messages

@@ -123,6 +123,16 @@ def test_what_names_mean(workspace: Workspace) -> None:
         assert has_entities(opened)
 
 
+def test_an_entity_that_goes_between_two_reads_is_not_named(workspace: Workspace) -> None:
+    """The names and whose they are come from two statements: another process may drop a page in between."""
+    with open_scratch() as opened:
+        for name in ("Atlas", "Irina"):
+            put(opened, workspace, f"bank/entities/{name}.md", f"# {name}\n")
+        with opened.writing():
+            opened.rows("DELETE FROM entity WHERE name = 'Atlas'")
+        assert [each.name for name in ("atlas", "irina") for each in resolve(opened, name)] == ["Irina"]
+
+
 def test_a_page_that_goes_takes_everything_along(workspace: Workspace) -> None:
     with open_scratch() as opened:
         for path, text in PAGES.items():

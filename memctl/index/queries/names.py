@@ -40,6 +40,7 @@ def _few_names(index: Index) -> _FewNames | None:
         if len(rows) > _FEW:
             return None
         entities = _entities(index, index.column("SELECT page FROM entity"))
+        rows = [row for row in rows if row[1] in entities]  # another process may have dropped a page in between
         pages: dict[str, list[int]] = defaultdict(list)
         for key, page, *_ in rows:
             pages[key].append(page)

@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import MemctlError, Usage
+from ..ingest.conversation import whole_value
 from ..ingest.extract import CandidateFact, candidates
 from ..ingest.sentences import Sentence, language_of, sentences, starts
-from ..ingest.statements import whole_value
 from ..ingest.turns import Turn
 from ..language.analyzer import query_terms
 from ..language.secrets import find_secrets

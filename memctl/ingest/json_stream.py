@@ -63,7 +63,11 @@ def decoded(pieces: Iterable[bytes], encoding: str | None, notes: Notes) -> Iter
     ends = IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)("replace"), translate=True)
     line, odd = 1, 0
     for piece in chain([head], filter(None, stream), [b""]):
-        text = ends.decode(piece, final=not piece)
+        try:
+            text = ends.decode(piece, final=not piece)
+        except UnicodeError:  # some codecs (iso2022_jp) raise whatever they are told about errors
+            ends.reset()
+            text = "\ufffd" + "\n" * piece.count(b"\n")
         if "\ufffd" in text:
             odd = odd or line + text.count("\n", 0, text.index("\ufffd"))
         line += text.count("\n")

@@ -18,10 +18,15 @@ from ..language.words import languages, toml
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
 _FOLDED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "ё": "е", "Ё": "Е", "\u00a0": " ", "\u202f": " "})
+_LONG_TURN = 4000  # characters: a person pastes more, and seldom types it
+_LONG_PARAGRAPH = 900
+_MOST_LINES = 60  # of a paragraph; a list that long is a listing
 _LONGEST = 420  # characters of a sentence; a longer one says too much for one line
 _SHORTEST = 2
 _QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
 _words = lru_cache(maxsize=256)(query_terms)
+_TAG = re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
+_CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
 _FACT_LINE = re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
 _FACT_ID = re.compile(r"\^[fo]-[0-9a-z]{8}\b")
 # Who speaks in a chat that was copied: "[10:02] Tom: …".
@@ -174,47 +179,78 @@ def _is_recalled(line: str) -> bool:
 
 def _own_blocks(text: str) -> Iterator[str]:
     """Runs of lines that belong together and are the author's own."""
-    fence, paragraph = "", list[str]()
-    for line in _typed(text.splitlines()):
-        if fence:
-            fence = "" if line.strip().startswith(fence) else fence
+    lines = _typed(text.splitlines())
+    closes = _last_closing(lines)
+    long, fence, tag, paragraph = len(text) > _LONG_TURN, "", "", list[str]()
+    for number, line in enumerate(lines):
+        if fence or tag:
+            if fence and line.strip().startswith(fence):
+                fence = ""
+            elif tag and f"/{tag}" in line.casefold():
+                tag = ""
             continue
+        named = _TAG.match(line)
         fence = opens_fence(line)
-        if fence or not line.strip():
-            yield from _paragraph(paragraph)
+        if named and closes.get(named[1].casefold(), -1) > number:
+            tag = named[1].casefold()
+        if fence or tag or not line.strip():
+            yield from _paragraph(paragraph, long)
             paragraph = []
             continue
         if any_language("mail_header").match(line):
             break
         before_paste = _asks_about_text(line)
-        paragraph.append(line[:before_paste])
-        if before_paste is not None:
+        paragraph.append(line if before_paste is None else line[:before_paste])
+        if before_paste is not None or _leads_to_paste(line, lines[number + 1 : number + 3]):
             break
-    yield from _paragraph(paragraph)
+    yield from _paragraph(paragraph, long)
 
 
 def _typed(lines: list[str]) -> list[str]:
-    """The lines without a text that the first or the last of them asks to work on."""
+    """The lines without a text that was pasted to be worked on: a mail with its closing words, what a request is about."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
-    if len(filled) > 1:
-        first, last = filled[0], filled[-1]
-        if last - first > 1 and _is_text_request(lines[last]):
-            return [lines[last]]
-        if _is_text_request(lines[first]):
-            return lines[: first + 1]
-    return lines
+    if len(filled) < 2:
+        return lines
+    first, last = filled[0], filled[-1]
+    signed = [number for number in filled if len(lines[number]) < 40 and _matches(lines[number], "sign_off")]
+    if signed and (signed[-1] < last or _matches(lines[first], "salutation")):
+        return lines[signed[-1] + 2 :]
+    if last - first > 1 and _is_text_request(lines[last]):
+        return [lines[last]]
+    return lines[: first + 1] if _is_text_request(lines[first]) else lines
 
 
 def _is_text_request(line: str) -> bool:
+    return len(line) < 160 and _matches(line, "text_request")
+
+
+def _matches(line: str, name: str) -> bool:
     folded = fold(line.strip())
-    return len(line) < 160 and bool(rx(language_of(folded), "text_request").search(folded))
+    return bool(rx(language_of(folded), name).search(folded))
 
 
 def _is_chat(lines: list[str]) -> bool:
     """True where two speak, or one with a clock before the name."""
     found = [match for line in lines for match in _SPEAKER.finditer(line[:500])]
     names = {match[1] for match in found}
-    return len(names) > 1 and (len(found) > len(names) or any(map(any_language("says_i").search, lines)))
+    own = any_language("says_i").search
+    return len(names) > 1 and (len(found) > len(names) or any(map(own, lines)))
+
+
+def _last_closing(lines: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        if "</" in line or "[/" in line:
+            found.update((match[1].casefold(), number) for match in _CLOSING_TAG.finditer(line))
+    return found
+
+
+def _leads_to_paste(line: str, following: list[str]) -> bool:
+    """True for "here is the mail:" at the end of a line, with more to come: what follows is somebody else's."""
+    bare = line.rstrip()
+    if not following or not bare.endswith((":", "：")) or len(bare) > 300:
+        return False
+    return bool(rx(language_of(bare), "paste_lead").search(fold(bare)))
 
 
 def _asks_about_text(line: str) -> int | None:
@@ -226,11 +262,15 @@ def _asks_about_text(line: str) -> int | None:
     return match.end() if match else None
 
 
-def _paragraph(lines: list[str]) -> Iterator[str]:
+def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
     """The prose of one paragraph: none, when one of its lines is a machine's."""
+    if not lines or (long and sum(map(len, lines)) > _LONG_PARAGRAPH):
+        return
     own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
-    is_machine = any(line.startswith("# ") or is_machine_line(line) for line in own)
-    if not is_machine and not _is_chat(own) and (block := _prose(own)):
+    if len(own) > _MOST_LINES or _is_chat(own) or any(line.startswith("# ") or is_machine_line(line) for line in own):
+        return
+    block = _prose(own)
+    if block:
         yield block
 
 

@@ -25,6 +25,8 @@ _AIM = 3  # ways in which what somebody is at must be exact
 _DECIDED = 5  # terms that a decision needs to say what was decided
 _TELLING = 5  # terms from which an inexact statement is worth a question
 ROOMY = 6  # terms from which a statement counts as exact in one more way
+# Nothing ends in there.
+_CLOSED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`")
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
 
@@ -91,24 +93,33 @@ def standing_rule(whole: Sentence) -> FoundStatement | None:
 
 def remembered(whole: Sentence) -> FoundStatement | None:
     """What follows "remember that", or stands before ", please remember"."""
-    part = whole if whole.opens("remember") else own_part(whole)
-    lead = part.opens("remember")
-    sign = lead or part.has("remember_end")
-    if not sign or part.is_question or part.has("remember_not") or part.has("remember_bare"):
+    part = whole
+    while not part.opens("remember") and (rest := part.without_leads("lead", most=1)) is not part:
+        part = rest
+    lead, tail = part.opens("remember"), part.has("remember_end")
+    if part.has("remember_not") or part.has("remember_bare"):
         return None
-    rest_of = (part.said[sign.end() :] if lead else part.said[: sign.start()]).strip(" ,:：，—–-")
-    if len(rest_of) < 4:
+    if lead:
+        rest_of, mark = part.said[lead.end() :], lead[0]
+    elif tail:
+        rest_of, mark = part.said[: tail.start()], tail[0]
+    else:
         return None
-    return FoundStatement("remember", Kind.WORLD, rest_of, f"said to be remembered: {sign[0].strip(' ,，')!r}", 0.9)
+    rest_of = rest_of.strip(" ,:：，—–-")
+    if len(rest_of) < 4 or part.is_question:
+        return None
+    return FoundStatement("remember", Kind.WORLD, rest_of, f"said to be remembered: {mark.strip(' ,，')!r}", 0.9)
 
 
 def statement(whole: Sentence) -> FoundStatement | None:
     """What a sentence states by itself, by the first rule that its clauses fit; said with a doubt it is an opinion."""
     part = own_part(whole)
     doubt = part.opens("hedge")
-    found = _stated(part.cut(doubt.end()) if doubt else part)
-    if not doubt or not found:
-        return found
+    if not doubt:
+        return _stated(part)
+    found = _stated(part.cut(doubt.end()))
+    if not found:
+        return None
     reason = f"said with a doubt, {found.reason}"
     return found._replace(rule="doubted", kind=Kind.OPINION, said=part.said, reason=reason, confidence=0.5)
 
@@ -129,10 +140,10 @@ def _stated(sentence: Sentence) -> FoundStatement | None:
                 never = rule == "did" and rx(part.language, "never").search(sign[0])
                 kind = Kind.WORLD if never else kept.kind
                 return FoundStatement(name, kind, part.said.strip(), reason, importance, kept.confidence)
-    for part in parts:
-        if exactness(part) >= 2 and not part.has("praise"):
-            return FoundStatement("exact", Kind.WORLD, part.said.strip(), "an exact statement", 0.35)
-    return None
+    exact_one = next((part for part in parts if exactness(part) >= 2 and not part.has("praise")), None)
+    if exact_one is None:
+        return None
+    return FoundStatement("exact", Kind.WORLD, exact_one.said.strip(), "an exact statement", 0.35)
 
 
 def stated_parts(whole: Sentence) -> Iterator[Sentence]:
@@ -157,8 +168,9 @@ def _readable(part: Sentence, clauses: list[_Clause]) -> Sentence | None:
 
 def _clauses(part: Sentence) -> Iterator[_Clause]:
     begin = 0
+    closed = [found.span() for found in _CLOSED.finditer(part.plain)]
     for mark in part.all("bridge"):
-        if mark.start() > begin:
+        if mark.start() > begin and not any(first < mark.start() < last for first, last in closed):
             yield part.cut(begin, mark.start()), begin, mark.start()
             begin = mark.end()
     yield part.cut(begin), begin, len(part.plain)
@@ -240,13 +252,17 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
         quoted.append(match[0])
         return f"\ue000{len(quoted) - 1}\ue001"
 
-    told = _QUOTED.sub(kept, text)
-    forms = [owner] if owner and role == "user" else lines(language, "speaker")[role == "assistant"].split(", ")
-    if language == "ru":
-        told = _told_in_russian(told, forms)
-    else:
-        told = _told_as(_english_verbs(told, forms[0]) if language == "en" else told, language, forms)
+    told = _told_by(_QUOTED.sub(kept, text), language, owner, role)
     return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: quoted[int(match[1])], told))
+
+
+def _told_by(text: str, language: str, owner: str | None, role: str) -> str:
+    forms = [owner] if owner and role == "user" else lines(language, "speaker")[role == "assistant"].split(", ")
+    if language == "en":
+        text = _english_verbs(text, forms[0])
+    elif language == "ru":
+        return _told_in_russian(text, forms)
+    return _told_as(text, language, forms)
 
 
 def _told_as(text: str, language: str, forms: list[str]) -> str:
@@ -415,10 +431,3 @@ def _kinds() -> dict[str, re.Pattern[str]]:
 def value_kinds(text: str) -> dict[str, str]:
     """The first value of each kind in a text, the most exact kind first: date, day, time, year, number, name."""
     return {kind: match[0].strip() for kind, shape in _kinds().items() if (match := shape.search(text))}
-
-
-def whole_value(value: str, text: str) -> str | None:
-    """A value as it stands in a text, as whole words and in no name of code: `queue_12` does not say 12."""
-    apart = ("", "") if re.search(r"[\u4e00-\u9fff]", value) else (r"(?<![\w`.])", r"(?![\w`]|\.\d)")
-    found = re.search(apart[0] + re.escape(value) + apart[1], text, re.IGNORECASE)
-    return found[0] if found else None

@@ -134,6 +134,10 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
         return vectors.swept and not (missing.pages or missing.gone or vectors.problem)
 
 
+def _means(embedder: Embedder) -> list[list[float]]:
+    return [mean_of(embedder.passages(sentences)) for sentences in calibration()]
+
+
 def calibration() -> list[tuple[str, ...]]:
     """Plain sentences by script (`script_of`): 0 Latin and all others, 1 Cyrillic, 2 Han.
 
@@ -174,12 +178,13 @@ class _Pass:
     def _vectors(self) -> Vectors:
         embedder, workspace = self._embedder, self._memory.workspace
         kept = open_vectors(workspace)
+        head = kept.head if kept else None
         if kept:
             kept.close()
-            if embedder.dim and kept.head[:2] == (embedder.id, embedder.dim):
-                return begin_vectors(workspace, *kept.head)
-        means = [mean_of(embedder.passages(sentences)) for sentences in calibration()]
-        return begin_vectors(workspace, embedder.id, embedder.dim, means)  # which one behind a URL knows only now
+        means = [] if embedder.dim else _means(embedder)  # one behind a URL knows its length when it has answered
+        if head and head[:2] == (embedder.id, embedder.dim):
+            return begin_vectors(workspace, *head)
+        return begin_vectors(workspace, embedder.id, embedder.dim, means or _means(embedder))
 
     def _round(self, vectors: Vectors) -> int:
         """Every page that is missing now; returns how many were made whole."""

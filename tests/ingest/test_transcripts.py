@@ -219,6 +219,12 @@ def test_encodings(encoding: str, text: str) -> None:
     assert [turn.text for turn in read(text.encode(encoding), encoding=encoding)[0]] == [content]
 
 
+def test_a_codec_that_raises_whatever_it_is_told() -> None:
+    """What it cannot read is shown as such, and the rest goes on."""
+    turns, notes = read(b"User: I live in Oslo.\nQ@\x1b$bb\x1b\x1b$\x1b(\n", encoding="iso2022_jp")
+    assert "unreadable bytes" in told(notes) and isinstance(turns, list)
+
+
 def test_a_few_bad_bytes_do_not_change_the_encoding() -> None:
     """UTF-8 with some damage stays UTF-8; the line of the damage is told."""
     data = "Я: меня зовут Иван\nБот: очень приятно ".encode() + b"\xff\xfe" + " и вам".encode()

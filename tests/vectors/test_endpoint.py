@@ -67,6 +67,25 @@ def test_index_and_recall(tmp_path: Path, question: str, found: str) -> None:
     assert used(root)["embedded"] == 3
 
 
+def test_what_is_kept_is_not_embedded_again(tmp_path: Path) -> None:
+    """Such a server may round otherwise each time: a new page costs its own lines."""
+    rounds = [0]
+
+    def act(handler: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
+        rounds[0] += 1
+        vectors = ([x + rounds[0] / 500 for x in hashed(text)] for text in asked["input"])
+        saying(_rows(*vectors))(handler, asked)
+
+    with server(act) as (url, seen):
+        root = made(tmp_path, url)
+        assert call(["index"], root).code == 0
+        (root / "memory/2025-11-28.md").write_text("## Retain\n\n- W @Atlas: Has a new dashboard\n", "utf-8")
+        sent = len(seen)
+        assert call(["index"], root).code == 0
+        texts = [text for each in seen[sent:] for text in each["input"]]
+        assert [text for text in texts if "dashboard" in text] and not [text for text in texts if "PostgreSQL" in text]
+
+
 def test_e5_gets_its_prompts(tmp_path: Path) -> None:
     """As its model card wants them, and no other model."""
     with server(answer) as (url, seen):

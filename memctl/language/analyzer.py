@@ -84,20 +84,27 @@ def query_terms(text: str) -> list[str]:
     if 2 * len(names) > len(chunks):  # as in a title
         names = set()
     rival = rival_of(text)
-    found = [(token, chunk in names) for chunk in chunks for token in _asked(chunk, "" if chunk in names else rival)]
+    found = [
+        (token, chunk in names)
+        for chunk in chunks
+        for token in (_asked_briefly if len(chunk) <= _CACHE_CHARS else _asked)(chunk, "" if chunk in names else rival)
+    ]
     stops = stop_terms(languages_of(text))
     kept = [token for token, named in found if (named and len(token) > 1) or token not in stops]
     return list(dict.fromkeys(kept or [token for token, _ in found]))
 
 
-def _asked(chunk: str, rival: str) -> list[str]:
+def _asked(chunk: str, rival: str) -> tuple[str, ...]:
     """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two; own stems alone."""
     found = terms(chunk)
     if rival:
         own = own_stems(chunk, rival)
         found = [own.get(token, token) for token in found]
     named = {_stem(token) for token in found if token.endswith(("ов", "ев")) and _stem(token) in found}
-    return [token for token in found if token not in named] if named else found
+    return tuple(token for token in found if token not in named)
+
+
+_asked_briefly = lru_cache(maxsize=20_000)(_asked)
 
 
 def is_identifier(term: str) -> bool:

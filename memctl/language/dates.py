@@ -400,18 +400,22 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
     following = tokens[phrase.end : phrase.end + 1]
     if following and following[0].tight:
         return False
-    relative = any({"rel", "relative"} & token.readings.keys() for token in tokens[at : phrase.end + 1])
-    if (
-        following and "of" in following[0].readings and relative
-    ):  # "the last Sunday of October" is not the one before today
+    # "the last Sunday of October" is not the one before today
+    is_last_of = following and "of" in following[0].readings
+    if is_last_of and any({"rel", "relative"} & token.readings.keys() for token in tokens[at : phrase.end + 1]):
         return False
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset((*_orders(), *_OPENERS))
 
 
 def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
     cutter = lexer(languages_of(text))
     tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
-    first_words = {*_orders(), *_OPENERS} if tokens else set()
+    first_words = _first_words() if tokens else frozenset()
     at = 0
     while at < len(tokens):
         idle = first_words.isdisjoint(tokens[at].readings)

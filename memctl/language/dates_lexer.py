@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from memctl.facts import Period
@@ -19,8 +19,6 @@ HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
 _ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
 _BOLD = frozenset(["month", "month_first", "season"])  # what an ordinary word is not, unless written as a name
 _LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no space
-# A run of letters and digits with the marks that glue identifiers, versions, times and paths; or one mark.
-_CHUNKS = r"(\w+(?:(?:[-.]{1,2}|[/@+#\\&]|(?<=\d)[:,](?=\d))\w+)*)|([,，、–—~～−-])"
 _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
 _WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
@@ -176,6 +174,12 @@ def _iso_chunk(text: str) -> Period | None:
 # --- text to tokens ------------------------------------------------------------------------------------------------
 
 
+@cache
+def _chunks() -> re.Pattern[str]:
+    """A run of letters and digits with the marks that glue identifiers, versions, times and paths; or one mark."""
+    return re.compile(r"(\w+(?:(?:[-.]{1,2}|[/@+#\\&]|(?<=\d)[:,](?=\d))\w+)*)|([,，、–—~～−-])")
+
+
 def _expand(name: str, word: str, shy: frozenset[str], shy_alone: frozenset[str]) -> list[str]:
     """All classes of a word listed under `name`, the bold ones first (they are dropped when the word is shy)."""
     if name in ("month_first", "month"):
@@ -205,11 +209,14 @@ class Lexer:
         for word in [w for w in self._table if "ago_unit" in self._table[w]]:
             self._table.update({word + tail: {} for tail in words_of("dates", "opens a word", chosen)})
         first = {word[0] for word in self._core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
-        han = {word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff"}.union(
-            _valued("digits"), _valued("tens")
-        )
-        self._han_starts = f"[{''.join(sorted(han))}]"  # compiled when first needed
         self._signs = re.compile(rf"[\d{''.join(sorted(first))}]")
+
+    @cached_property
+    def _han(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """Where a Chinese word or number may start, and a number."""
+        numerals = {*_valued("digits"), *_valued("tens")}
+        starts = numerals.union(word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff")
+        return re.compile(f"[{''.join(sorted(starts))}]"), re.compile(f"[{''.join(sorted(numerals))}]+")
 
     def may_hold_time(self, text: str) -> bool:
         """False for a text that surely names no time: one look at its words, for the nine of ten lines without a date."""
@@ -231,8 +238,7 @@ class Lexer:
     def _han_tokens(self, run: str, offset: int) -> Iterator[DateToken]:
         """Longest known word first, left to right; ordinary words are read too, so that they guard their edges."""
         run, pos = run.translate(self._traditional), 0
-        starts = re.compile(self._han_starts)
-        numbers = re.compile(f"[{''.join((*_valued('digits'), *_valued('tens')))}]+")
+        starts, numbers = self._han
         while found := starts.search(run, pos):
             start = found.start()
             ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
@@ -267,7 +273,7 @@ class Lexer:
         return self._hyphenated(text, start, whole) if "-" in text and len(text) < 60 else []
 
     def _spaced_tokens(self, text: str, start: int, end: int, whole: bool) -> Iterator[DateToken]:
-        for match in re.compile(_CHUNKS).finditer(text, start, end):
+        for match in _chunks().finditer(text, start, end):
             chunk = match[1]
             if chunk is None:
                 yield DateToken(match.start(), match.end(), _COMMA if match[2] in ",，、" else _DASH)

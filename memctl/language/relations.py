@@ -79,11 +79,12 @@ def _candidates(text: str) -> Iterator[_Rule]:
     head = text[:_HEAD]
     if not head.isascii():
         head = head.replace("ё", "е")
-        if has_han(head):
+        if _han_letters().search(head):
             yield from (rule for trigger, rule in _han_rules() if trigger in head)
     known = _triggers()
-    hits = sorted(known.keys() & _WORD.findall(head.casefold()))
-    yield from dict.fromkeys(rule for hit in hits for rule in known[hit])
+    hits = known.keys() & _WORD.findall(head.casefold())
+    if hits:
+        yield from dict.fromkeys(rule for hit in sorted(hits) for rule in known[hit])
 
 
 def _rows(section: str) -> Iterator[tuple[str, bool, str, str, str, str]]:
@@ -131,6 +132,12 @@ def _han_rules() -> tuple[tuple[str, _Rule], ...]:
             copula = f"(?:{pattern((language,), 'relations', 'copula')})" if frame == "noun" else ""
             found += [(word, made(pattern=rf"{word}{copula}\s*{_UNSPACED_OBJECT}")) for word in phrase.split()]
     return tuple(found)
+
+
+@cache
+def _han_letters() -> re.Pattern[str]:
+    """The first characters of Chinese triggers: a line without one needs no closer look."""
+    return re.compile("[" + "".join(sorted({trigger[0] for trigger, _ in _han_rules()})) + "]")
 
 
 @lru_cache(maxsize=512)

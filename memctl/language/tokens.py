@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from math import ceil
 
 Counter = Callable[[str], int]
@@ -72,6 +73,11 @@ _PATTERNS = (
 )
 
 
+@cache
+def _compiled() -> tuple[re.Pattern[str], ...]:
+    return tuple(map(re.compile, _PATTERNS))
+
+
 def estimate(text: str) -> int:
     """About how many tokens `text` is; rather too many than too few, in any script.
 
@@ -83,7 +89,7 @@ def estimate(text: str) -> int:
         return 0
     read = text.translate(_classes)
     words, inner, long, capitals, cyrillic, cyrillic_long, runs, rare, breaks, mixed = (
-        re.findall(pattern, read) for pattern in _PATTERNS
+        pattern.findall(read) for pattern in _compiled()
     )
     total = len(words) - _INNER * len(inner) + _LONG * sum(map(len, long)) + _CAPITAL * len(capitals)
     total += _DIGIT * read.count("0") + _DIGIT_AFTER_SPACE * read.count(" 0") + _MIXED * len(mixed)

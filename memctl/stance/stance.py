@@ -107,7 +107,7 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
         return None
     names = frozenset(name for name in (*belief.entities, *told) if canonical(name) in shared)
     # No rule speaks and nothing is asked, whatever the marks, where no two views are whole or alike.
-    plain_held, plain_said = read(belief.text, names, False), read(fact.text, names, False)
+    plain_held, plain_said = _unmarked(belief.text, names), _unmarked(fact.text, names)
     pairs = [ViewPair(*views, plain_held, plain_said) for views in product(plain_held.views, plain_said.views)]
     if not any(pair.is_whole or _is_alike(pair) for pair in pairs):
         return None
@@ -226,12 +226,19 @@ class Reading(NamedTuple):
         return frozenset(thing for view in self.views for thing in view.things | view.before)
 
 
-@lru_cache(maxsize=8192)
-def read(text: str, names: frozenset[str] = frozenset(), marked: bool = True) -> Reading:
-    """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails.
+@lru_cache(maxsize=1024)
+def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
+    """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
+    return _read(text, names, True)
 
-    Without `marked` its views alone, and without their marks, which cost the most.
-    """
+
+@lru_cache(maxsize=8192)
+def _unmarked(text: str, names: frozenset[str]) -> Reading:
+    """The views of a text alone, and without their marks, which cost the most."""
+    return _read(text, names, False)
+
+
+def _read(text: str, names: frozenset[str], marked: bool) -> Reading:
     own, others = _own_words(text[:_MOST_CHARACTERS], names)
     operators, known, clause_ends = _patterns(frozenset(map(letter_script, own)))
     marking = {name: mark for name, mark in known.items() if mark.search(own)} if marked else {}
@@ -251,7 +258,7 @@ def read(text: str, names: frozenset[str] = frozenset(), marked: bool = True) ->
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
     """What a line is about, beside these names: two lines without a common topic say nothing of each other."""
-    return read(text, names, False).things
+    return _unmarked(text, names).things
 
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:

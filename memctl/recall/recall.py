@@ -218,9 +218,9 @@ def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, F
         return found
     verdict = judge(index, rows, request.day, query.as_of)
     holding = {i for i, valid in verdict.validity.items() if valid.holds(request.day)}
-    plain = Found(0.0, {}, {})
+    plain, above = Found(0.0, {}, {}), _above(found)
     how = {i: found.get(i, plain) for i in passing(index, holding, request.condition)}
-    return {**found, **{i: Found(_above(found), {"slot": 1, **each.why}, each.parts) for i, each in how.items()}}
+    return {**found, **{i: Found(above, {"slot": 1, **each.why}, each.parts) for i, each in how.items()}}
 
 
 def _above(found: Mapping[int, Found]) -> float:

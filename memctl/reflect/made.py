@@ -143,9 +143,14 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
     weeks |= {week_of(last.day), week_of(now.day)}
     for part, sources in last.parts.items():
-        if not pages.isdisjoint(sources):
-            kind = {"@": names, "#": tasks}.get(part[0], weeks)
-            kind.add(part if kind is weeks else part[1:])
+        if pages.isdisjoint(sources):
+            continue
+        if part[0] == "@":
+            names.add(part[1:])
+        elif part[0] == "#":
+            tasks.add(part[1:])
+        else:
+            weeks.add(part)
     days = {row.day for row in (*rows.values(), *beliefs.naming(index, renamed, today))}
     days |= {day for _, (_, day) in changed} | {day for _, day in flipped}
     if page_id(OPINIONS) in pages or last.answers != now.answers:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..entities.rename import merge
 from ..errors import MemctlError, NothingFound, Refused, Usage
-from ..facts import Citation, Fact
+from ..facts import Citation, Fact, fields
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled
 from ..index.queries.names import mention_counts, resolve
@@ -52,9 +52,7 @@ class Answered:
 
     def as_json(self) -> dict[str, Any]:
         """The answer as plain values, without its diff, which shows the lines around it."""
-        source = str(self.citation) if self.citation else None
-        made = {"schema": 1, "dry_run": self.dry_run, "id": self.question.id, "option": self.option, "source": source}
-        return made | {"line": self.line, "warnings": list(self.warnings)}
+        return {"schema": 1} | fields(self, "dry_run id=question.id option source=citation line warnings")
 
 
 def answer(
@@ -135,17 +133,9 @@ def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry
         warnings += _without_answered(memory)
     (kept,) = done.kept
     added = () if kept.already or dry_run else ((kept.citation.path, f"- {kept.line}"),)
-    return Answered(
-        question,
-        option,
-        kept.citation,
-        kept.line,
-        done.diff + change,
-        dry_run,
-        added,
-        names,
-        (*done.warnings, *warnings),
-    )
+    warnings = [*done.warnings, *warnings]
+    diff = done.diff + change
+    return Answered(question, option, kept.citation, kept.line, diff, dry_run, added, names, tuple(warnings))
 
 
 def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:
@@ -357,10 +347,8 @@ def answer_by_model(
         place = endpoint(settings.llm)
         for start in range(0, len(asked), _AT_ONCE):
             piece = asked[start : start + _AT_ONCE]
-            messages = [
-                {"role": "system", "content": _TASK},
-                {"role": "user", "content": "\n\n".join(map(_shown, piece))},
-            ]
+            told = {"role": "user", "content": "\n\n".join(map(_shown, piece))}
+            messages = [{"role": "system", "content": _TASK}, told]
             chosen |= _read(chat_json(place, settings.llm_model, messages, _SCHEMA, deadline), piece)
     except NoAnswer as error:
         return [], [f"the model at {shown_url(settings.llm)} did not answer: {error}; nothing was written"]
@@ -375,15 +363,12 @@ def answer_by_model(
 
 
 def _shown(question: Question) -> str:
-    lines = [
-        f"{role} ({side.day or 'undated'}): {one_line(side.content)}"
-        for role, side in zip(question.roles, question.sides, strict=True)
-    ]
+    sides = zip(question.roles, question.sides, strict=True)
+    lines = [f"{role} ({side.day or 'undated'}): {one_line(side.content)}" for role, side in sides]
     options = "; ".join(f"{one.key} = {one.text}" for one in question.options)
     about = [f"names: {' and '.join(question.names)}"] if question.names else []
-    return "\n".join(
-        [f"id {question.id}: {question.text}", *about, *lines, f"options: {options}; {_LATER} = not clear"]
-    )
+    asked = [f"id {question.id}: {question.text}", *about, *lines]
+    return "\n".join([*asked, f"options: {options}; {_LATER} = not clear"])
 
 
 def _read(answered: Any, questions: Sequence[Question]) -> dict[str, str]:

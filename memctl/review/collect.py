@@ -30,19 +30,8 @@ from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
 from ..reflect.reflect import Planner
 from ..truth.replaced import replaced_since
 from . import keep
-from .question import Doubt, Question, ids_of_line, read_held, remember, remember_held, shown
+from .question import KINDS, Doubt, Question, ids_of_line, read_held, remember, remember_held, shown
 
-_WEIGHT = {
-    "replaced": 0.5,
-    "reversed": 0.5,
-    "keep": 0.4,
-    "same": 0.3,
-    "belief": 0.2,
-    "core": 0.2,
-    "due": 0.1,
-    "trust": 0.1,
-}
-"""What an answer to each kind is worth beside its age and its names."""
 _ALIKE = 0.2  # where a word that both lines share, or somebody else, is all that tells of a change
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
 _CORE = 0.5  # for lines about whom every context begins with
@@ -105,15 +94,8 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question
         if len(read) == len(sides):  # else a line is gone, or says nothing any more
             names = [name for side in read for name in side.entities]
             shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
-            made.append(
-                Question(
-                    doubt.kind,
-                    doubt.about,
-                    read,
-                    shared or tuple(dict.fromkeys(names))[:2],
-                    reasons.get(ref, doubt.reason),
-                )
-            )
+            about = shared or tuple(dict.fromkeys(names))[:2]
+            made.append(Question(doubt.kind, doubt.about, read, about, reasons.get(ref, doubt.reason)))
     ordered = sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id))
     return tuple(_once(ordered))
 
@@ -197,7 +179,7 @@ def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
         known = _DOUBLING * log2(1 + min(max((named.get(key, 0) for key in own), default=0), 1000))
         asked = _DOUBLING * log2(1 + sum(recalled.get(side.ref, 0) for side in sides))
         weighty = _IMPORTANT * max((side.importance or 0 for side in sides), default=0)
-        kind = _ALIKE if question.why.startswith(("alike: ", "hearsay: ")) else _WEIGHT[question.kind]
+        kind = _ALIKE if question.why.startswith(("alike: ", "hearsay: ")) else KINDS[question.kind].worth
         return round(kind + youth + known + asked + (_CORE if own & core else 0) + weighty, 4)
 
     return [replace(question, worth=worth(question)) for question in made]

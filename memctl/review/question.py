@@ -13,14 +13,14 @@ soon as a page has changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError
-from ..facts import Fact, Kind, Period
+from ..facts import Fact, Kind, Period, fields
 from ..hits import Hit, hit_json
 from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
@@ -35,10 +35,15 @@ from . import keep
 
 
 class Option(NamedTuple):
-    """One answer: the key that gives it, and what it says."""
+    """One answer: the key that gives it, what it says, and the line of it, in which roles stand for the lines of the question.
+
+    `links` are the attributes of that line, and of whose lines their ids are: "supports=old,new".
+    """
 
     key: str
     text: str
+    line: str = ""
+    links: str = ""
 
 
 class Doubt(NamedTuple):
@@ -65,46 +70,55 @@ def ids_of_line(ref: str) -> tuple[str, ...]:
 class QuestionKind(NamedTuple):
     """One kind of question: what is asked, what its lines are called, and the answers by key.
 
-    `owner_only` ones are asked of no agent and no model: they let in what came from outside, or write the core page.
+    `worth` is what an answer is worth beside its age and its names. `owner_only` ones are asked of no agent and no model: they
+    let in what came from outside, or write the core page.
     """
 
     text: str
     roles: tuple[str, ...]
+    worth: float
     options: tuple[Option, ...]
     owner_only: bool = False
 
 
-def _options(**texts: str) -> tuple[Option, ...]:
-    return tuple(Option(key, text) for key, text in texts.items())
-
-
-_PAIR = _options(y="yes, it replaces it", b="both hold", o="no, the old one holds", n="not about the same")
-_OF_ONE_DAY = QuestionKind(
-    "Does the second line replace the first?", ("first", "second"),
-    _options(y="yes, it replaces it", b="both hold", o="no, the first one holds", n="not about the same"),
-)  # fmt: skip
+_PAIR = (
+    Option("y", "yes, it replaces it", "{new} replaces {old}", "supersedes=old by=new"),
+    Option("b", "both hold", "Both hold: {old} and {new}", "supports=old,new"),
+    Option("o", "no, the old one holds", "{old} still holds, and not {new}", "corrects=new by=old"),
+    Option("n", "not about the same", "{old} and {new} are not about the same"),
+)
 KINDS = {
-    "replaced": QuestionKind("Does the newer line replace the older one?", ("old", "new"), _PAIR),
-    "reversed": QuestionKind("Has the newer opinion replaced the older one?", ("old", "new"), _PAIR),
-    "belief": QuestionKind(
-        "Does the line speak for or against the belief?", ("belief", "line"),
-        _options(f="for it", a="against it", n="neither"),
-    ),
-    "due": QuestionKind(
-        "Its day has passed: did it happen?", ("said",), _options(y="yes", n="no, it did not", s="it is still to come")
-    ),
-    "same": QuestionKind("Are these two names of one and the same?", ("one", "other"), _options(y="yes, one", n="no, two")),
+    "replaced": QuestionKind("Does the newer line replace the older one?", ("old", "new"), 0.5, _PAIR),
+    "reversed": QuestionKind("Has the newer opinion replaced the older one?", ("old", "new"), 0.5, _PAIR),
+    "belief": QuestionKind("Does the line speak for or against the belief?", ("belief", "line"), 0.2, (
+        Option("f", "for it", "{line} speaks for {belief}", "supports=belief by=line"),
+        Option("a", "against it", "{line} speaks against {belief}", "refutes=belief by=line"),
+        Option("n", "neither", "{line} speaks neither for nor against {belief}"),
+    )),
+    "due": QuestionKind("Its day has passed: did it happen?", ("said",), 0.1, (
+        Option("y", "yes", "{said} happened"),
+        Option("n", "no, it did not", "{said} did not happen", "supersedes=said"),
+        Option("s", "it is still to come", "{said} is still to come"),
+    )),
+    "same": QuestionKind("Are these two names of one and the same?", ("one", "other"), 0.3, (
+        Option("y", "yes, one", "{one} and {other} are one and the same"),
+        Option("n", "no, two", "{one} and {other} are two"),
+    )),
     "core": QuestionKind(
-        "Does this belong into memory.md, with which every context begins?", ("line",),
-        _options(y="yes, write it there", n="no, never"), owner_only=True,
+        "Does this belong into memory.md, with which every context begins?", ("line",), 0.2,
+        (Option("y", "yes, write it there"), Option("n", "no, never")), owner_only=True,
     ),
     "trust": QuestionKind(
-        "This came from outside: is it true?", ("yours", "outside"),
-        _options(y="yes, it holds", n="no, leave it as it is"), owner_only=True,
+        "This came from outside: is it true?", ("yours", "outside"), 0.1,
+        (Option("y", "yes, it holds"), Option("n", "no, leave it as it is")), owner_only=True,
     ),
-    "keep": QuestionKind("Is this worth keeping?", ("said",), _options(y="yes, keep it", n="no")),
+    "keep": QuestionKind("Is this worth keeping?", ("said",), 0.4, (Option("y", "yes, keep it"), Option("n", "no"))),
 }  # fmt: skip
 """Every kind of question, in no order: what is worth most is asked first."""
+_OF_ONE_DAY = QuestionKind(
+    "Does the second line replace the first?", ("first", "second"), 0.5,
+    (*_PAIR[:2], _PAIR[2]._replace(text="no, the first one holds"), _PAIR[3]),
+)  # fmt: skip
 
 REWORDED = "y"
 """The answer to which the last line of a question may be worded anew."""
@@ -149,15 +163,8 @@ class Question:
 
     def as_json(self) -> dict[str, Any]:
         """The question as plain values; keys are only ever added."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "text": self.text,
-            "about": list(self.names),
-            "sides": [hit_json(side) for side in self.sides],
-            "options": [one._asdict() for one in self.options],
-            "why": self.why,
-        }
+        made = fields(self, "id kind text about=names") | {"sides": [hit_json(side) for side in self.sides]}
+        return made | {"options": [fields(one, "key text") for one in self.options], "why": self.why}
 
     @property
     def is_for_owner(self) -> bool:
@@ -180,49 +187,24 @@ def _quote(hit: Hit) -> str:
 
 def answer_line(question: Question, key: str, today: date) -> Fact:
     """The line that an answer adds to today's log; of `core`, which is answered in memory.md, there is none."""
-    sides = question.sides
+    kind, sides = question.kind, question.sides
     names = tuple(dict.fromkeys(name for side in sides for name in (side.fact.entities if side.fact else ())))
-    settled = Fact(Kind.OBSERVATION, "", names or question.names, settles=(question.id,), private=question.is_private)
-    return _LINES[question.kind](settled, question, key, today)
+    line = Fact(Kind.OBSERVATION, "", names or question.names, settles=(question.id,), private=question.is_private)
+    if kind in ("trust", "keep"):
+        return (_trust if kind == "trust" else _keep)(line, question, key)
+    if kind == "same":
+        line = replace(line, entities=question.names)
+    if kind == "due":
+        line = replace(line, valid=Period(today, today if key == "y" else None))
+    option = next(one for one in KINDS[kind].options if one.key == key)
+    said = dict(zip(KINDS[kind].roles, question.names if kind == "same" else map(_quote, sides), strict=True))
+    refs = dict(zip(said, question.about if kind == "due" else (side.ref for side in sides), strict=False))
+    linked = (link.split("=") for link in option.links.split())
+    links: dict[str, Any] = {name: tuple(refs[role] for role in roles.split(",")) for name, roles in linked}
+    return replace(line, text=option.line.format(**said), **links | {"by": links.get("by", (None,))[0]})
 
 
-def _pair(line: Fact, question: Question, key: str, today: date) -> Fact:
-    (older, newer), (old, new) = (side.ref for side in question.sides), map(_quote, question.sides)
-    if key == "y":
-        return replace(line, text=f"{new} replaces {old}", supersedes=(older,), by=newer)
-    if key == "o":
-        return replace(line, text=f"{old} still holds, and not {new}", corrects=(newer,), by=older)
-    if key == "b":
-        return replace(line, text=f"Both hold: {old} and {new}", supports=(older, newer))
-    return replace(line, text=f"{old} and {new} are not about the same")
-
-
-def _belief(line: Fact, question: Question, key: str, today: date) -> Fact:
-    (ref, fact), (belief, said) = (side.ref for side in question.sides), map(_quote, question.sides)
-    if key == "f":
-        return replace(line, text=f"{said} speaks for {belief}", supports=(ref,), by=fact)
-    if key == "a":
-        return replace(line, text=f"{said} speaks against {belief}", refutes=(ref,), by=fact)
-    return replace(line, text=f"{said} speaks neither for nor against {belief}")
-
-
-def _due(line: Fact, question: Question, key: str, today: date) -> Fact:
-    (ref,), (said,) = question.about, map(_quote, question.sides)
-    if key == "y":
-        return replace(line, text=f"{said} happened", valid=Period(today, today))
-    if key == "n":
-        return replace(line, text=f"{said} did not happen", supersedes=(ref,), valid=Period(today))
-    return replace(line, text=f"{said} is still to come", valid=Period(today))
-
-
-def _same(line: Fact, question: Question, key: str, today: date) -> Fact:
-    one, other = question.names
-    if key == "y":
-        return replace(line, text=f"{one} and {other} are one and the same", entities=(one, other))
-    return replace(line, text=f"{one} and {other} are two", entities=(one, other))
-
-
-def _trust(line: Fact, question: Question, key: str, today: date) -> Fact:
+def _trust(line: Fact, question: Question, key: str) -> Fact:
     outside = question.sides[-1]
     if key == "y" and outside.fact:
         return replace(
@@ -233,17 +215,12 @@ def _trust(line: Fact, question: Question, key: str, today: date) -> Fact:
     return replace(line, text=f"What came from {outside.origin} was not confirmed ({outside.source})")
 
 
-def _keep(line: Fact, question: Question, key: str, today: date) -> Fact:
+def _keep(line: Fact, question: Question, key: str) -> Fact:
     said = question.sides[-1]
     if key == "y" and said.fact:
         return replace(said.fact, settles=line.settles, block_id=None)
     anchor = (said.origin.partition(":")[2] or "a conversation").strip()
     return replace(line, text=f"A line of {anchor} was not worth keeping", entities=(), private=False)
-
-
-_LINES: dict[str, Callable[[Fact, Question, str, date], Fact]] = {
-    "replaced": _pair, "reversed": _pair, "belief": _belief, "due": _due, "same": _same, "trust": _trust, "keep": _keep,
-}  # fmt: skip
 
 
 def reworded(question: Question, line: Fact, text: str) -> Fact:
@@ -275,16 +252,18 @@ def words_of(question: Question) -> str:
 
 def remember(workspace: Workspace, questions: Iterable[Question]) -> None:
     """Keep what is shown now, in place of what was shown before. Silent where the folder cannot be written."""
-    rows = [[q.id, q.kind, list(q.about), words_of(q), not q.is_for_owner] for q in questions]
-    if (text := json.dumps(rows)) != _text(workspace, _FILE):
-        _put(workspace, _FILE, text)
+    _keep_shown(workspace, {q.id: Shown(Doubt(q.kind, q.about), words_of(q), not q.is_for_owner) for q in questions})
 
 
 def forget_shown(workspace: Workspace, answered: str) -> None:
     """Take a question out that was answered."""
-    left = ((ref, one) for ref, one in shown(workspace).items() if ref != answered)
-    rows = [[ref, one.doubt.kind, list(one.doubt.about), one.words, one.is_public] for ref, one in left]
-    _put(workspace, _FILE, json.dumps(rows))
+    _keep_shown(workspace, {ref: one for ref, one in shown(workspace).items() if ref != answered})
+
+
+def _keep_shown(workspace: Workspace, questions: Mapping[str, Shown]) -> None:
+    rows = [[ref, one.doubt.kind, one.doubt.about, one.words, one.is_public] for ref, one in questions.items()]
+    if (text := json.dumps(rows)) != _text(workspace, _FILE):
+        _put(workspace, _FILE, text)
 
 
 def shown(workspace: Workspace) -> dict[str, Shown]:

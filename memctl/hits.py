@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from .facts import Citation, Fact, Kind, Period, is_trusted
+from .facts import Citation, Fact, Kind, Period, fields, is_trusted
 
 
 class Version(NamedTuple):
@@ -250,13 +250,9 @@ def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
 
 
 def _period(period: Period) -> dict[str, str | None]:
-    return {side: str(day) if day else None for side, day in (("from", period.first), ("to", period.last))}
+    return fields(period, "from=first to=last")
 
 
 def _version(version: Version) -> dict[str, Any]:
-    return {
-        "id": version.ref,
-        "source": str(version.source),
-        "valid": _period(version.valid),
-        "content": version.content,
-    }
+    valid = {"valid": _period(version.valid)}
+    return fields(version, "id=ref source") | valid | {"content": version.content}

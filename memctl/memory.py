@@ -143,9 +143,8 @@ class Memory(OpenMemory):
         facts that name none, or somebody trusted more, and it does not repeat what came from outside.
         """
         given = [text] if isinstance(text, str) or not isinstance(text, Sequence) else text
-        facts = retain.read_facts(
-            given, kind=kind, about=[about] if isinstance(about, str) else about, attributes=attributes
-        )
+        about = [about] if isinstance(about, str) else about
+        facts = retain.read_facts(given, kind=kind, about=about, attributes=attributes)
         facts = retain.as_said(self, facts, said_by) if said_by else facts
         on = dates.day_of("--date", day, self.today) or self.today
         done = retain.retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
@@ -354,11 +353,8 @@ class Memory(OpenMemory):
 
         `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json.
         """
-        pack = context.context(
-            self,
-            message,
-            context.ContextOptions(budget, about, since, private, counters.counter_of(self.workspace, counter)),
-        )
+        count = counters.counter_of(self.workspace, counter)
+        pack = context.context(self, message, context.ContextOptions(budget, about, since, private, count))
         self._record(item.ref for item in pack.items)
         return pack
 

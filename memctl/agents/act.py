@@ -420,10 +420,8 @@ def _refuse_more(path: str, before: str, after: str, source: str) -> None:
     more -= Counter((row.role, row.digest, row.origin) for row in old.rows)
     if any(role == Role.FACT.value for role, _, _ in more):
         raise Refused("the document would state facts under a heading like Retain", "save each with SAVE_FACT")
-    markers, had = (
-        [(block.name, block.sha) for block in live_blocks(split_lines(text.removeprefix("\ufeff")))]
-        for text in (after, before)
-    )
+    blocks = [live_blocks(split_lines(text.removeprefix("\ufeff"))) for text in (before, after)]
+    had, markers = ([(block.name, block.sha) for block in found] for found in blocks)
     if markers != had or "<!-- memctl:" in after[len(before) :]:
         raise Refused("the document holds markers that memctl alone writes", "take those lines out")
     if any(origin != source for _, _, origin in more):

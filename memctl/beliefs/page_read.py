@@ -130,11 +130,8 @@ def head_until(line: str, day: date | None) -> str:
     match = _head_start().match(line)
     if not match or match["open"] is None:
         return line
-    kept = [
-        found[0].strip()
-        for found in _attribute().finditer(match["inside"])
-        if found["name"] is None or found["name"].rstrip(" =\t") != "until"
-    ]
+    attributes = _attribute().finditer(match["inside"])
+    kept = [found[0].strip() for found in attributes if (found["name"] or "").rstrip(" =\t") != "until"]
     inside = ",".join([*kept, *([f"until={day}"] if day else [])])
     return f"{line[: match.start('inside')]}{inside}{line[match.end('inside') :]}"
 
@@ -191,16 +188,11 @@ def last_written_body(marks: Mapping[str, LastWritten]) -> str:
     As short as edits by hand allow: what every belief has (its own statement, with the number of its head) is an `s`, and
     plain evidence a sign and an id.
     """
-    rows = [
-        " ".join(
-            [name, mark.head or "-", *(_code(code, ref, name, mark.head) for ref, code in sorted(mark.codes.items()))]
-        )
-        for name, mark in sorted(marks.items())
-    ]
-    if not rows:
-        return ""
-    note = "What reflect wrote above, so that an edit by hand is seen and respected."
-    return "\n".join(["<!--", note, *rows, "-->"])
+    rows = ["<!--", "What reflect wrote above, so that an edit by hand is seen and respected."]
+    for name, mark in sorted(marks.items()):
+        codes = (_code(code, ref, name, mark.head) for ref, code in sorted(mark.codes.items()))
+        rows.append(" ".join([name, mark.head or "-", *codes]))
+    return "\n".join([*rows, "-->"]) if marks else ""
 
 
 def _code(code: str, ref: str, name: str, head: str | None) -> str:
@@ -323,12 +315,8 @@ def _joined(ref: str, ours: _Marks, theirs: _Marks, entry: BeliefEntry | None) -
     """The marks of both sides for a belief as it stands on one of them, or has been taken out."""
     marks = [marks[ref] for marks in (ours, theirs) if ref in marks]
     standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
-    codes = {
-        fact: code
-        for mark in reversed(marks)
-        for fact, code in mark.codes.items()
-        if (fact in standing) is (code != "!")
-    }
+    told = [told for mark in reversed(marks) for told in mark.codes.items()]
+    codes = {fact: code for fact, code in told if (fact in standing) is (code != "!")}
     if entry is None:
         return LastWritten(None, codes)
     numbers = [mark.head for mark in marks if mark.head]

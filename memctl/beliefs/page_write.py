@@ -48,10 +48,8 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
     if edited(text, LEDGER):
         return WrittenPage(text, "its block `evidence` was edited; remove it, then reflect writes it again")
     if not _is_whole(lines):
-        problem = (
-            "its block `evidence` has lost one of its marker lines; put it back, or take the rest of the block out"
-        )
-        return WrittenPage(text, problem)
+        lost = "its block `evidence` has lost one of its marker lines"
+        return WrittenPage(text, f"{lost}; put it back, or take the rest of the block out")
     edits: list[_Edit] = []
     for belief in replayed.beliefs:
         if belief.entry:

@@ -172,9 +172,8 @@ class _Run:
         for entry in entries:
             ref = entry.ref or confidence.own_id(entry)
             if ref in seen:
-                self.notes.append(
-                    f"line {entry.span.line}: ^{ref} is taken by line {seen[ref].span.line}; give one another id"
-                )
+                taken = f"^{ref} is taken by line {seen[ref].span.line}"
+                self.notes.append(f"line {entry.span.line}: {taken}; give one another id")
                 continue
             seen[ref] = entry
             if is_ours(entry, self.marks.get(ref), self.told, self.given.places, self.given.forgotten):

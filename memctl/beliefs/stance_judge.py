@@ -70,9 +70,8 @@ def _loaded(path: Path) -> tuple[Any, list[str]]:
     try:
         model = package.CrossEncoder(str(path), local_files_only=True)
     except (OSError, ValueError) as error:
-        raise Usage(
-            f"{path}: no cross-encoder that can be loaded: {error}", "name the folder of a whole model"
-        ) from None
+        what = f"{path}: no cross-encoder that can be loaded: {error}"
+        raise Usage(what, "name the folder of a whole model") from None
     names = {int(number): str(name).casefold() for number, name in model.config.id2label.items()}
     verdicts = [_VERDICTS.get(names[number], "") for number in sorted(names)]
     if sorted(verdicts) != sorted(_VERDICTS.values()):

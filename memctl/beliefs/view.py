@@ -75,9 +75,8 @@ def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None 
         known = KnownNames(memory.index)
         wanted = entity_key(known.known_as(about.removeprefix("@")))
         found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
-    return tuple(
-        sorted(found, key=lambda v: (v.over is not None, v.questioned is not None, -v.standing.confidence, v.ref))
-    )
+    found.sort(key=lambda v: (v.over is not None, v.questioned is not None, -v.standing.confidence, v.ref))
+    return tuple(found)
 
 
 def _views(memory: OpenMemory, as_of: date | None) -> list[BeliefView]:
@@ -89,14 +88,11 @@ def _views(memory: OpenMemory, as_of: date | None) -> list[BeliefView]:
     written = read_last_written(text)
     lines = placed(memory.index, {bullet.ref for entry in entries for _, bullet in entry.bullets if bullet.ref})
     seen = reread(workspace, lines)
-    places = {
-        line.ref: Place(Citation(line.path, seen[line.id].line, seen[line.id].end_line), line.origin)
-        for line in reversed(lines)
-        if line.id in seen
-    }
-    found = (
-        belief_view(entry, written.get(entry.ref or ""), places, today=memory.today, as_of=as_of) for entry in entries
-    )
+    places = {}
+    for line in reversed([line for line in lines if line.id in seen]):
+        places[line.ref] = Place(Citation(line.path, seen[line.id].line, seen[line.id].end_line), line.origin)
+    marked = ((entry, written.get(entry.ref or "")) for entry in entries)
+    found = (belief_view(entry, mark, places, today=memory.today, as_of=as_of) for entry, mark in marked)
     return [view for view in found if view]
 
 
@@ -119,14 +115,10 @@ def belief_view(
     fact = entry.fact
     belief = Belief(entry.ref or own_id(entry), fact, frozenset(), stated.day, stated.ref, entry, known)
     renumber(belief, places)
-    evidence = tuple(
-        bullet._replace(citation=places[ref].citation) if (ref := bullet.ref) and ref in places else bullet
-        for bullet in belief.items
-    )
-    over, questioned = (
-        min((b.day for b in known if b.verdict == verdict and not b.gone), default=None)
-        for verdict in ("superseded", "questioned")
-    )
+    found = ((bullet, places.get(bullet.ref or "")) for bullet in belief.items)
+    evidence = tuple(bullet._replace(citation=place.citation) if place else bullet for bullet, place in found)
+    days = [[b.day for b in known if b.verdict == verdict and not b.gone] for verdict in ("superseded", "questioned")]
+    over, questioned = (min(each, default=None) for each in days)
     place = Citation(OPINIONS, *entry.span)
     return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, over, questioned)
 
@@ -138,11 +130,7 @@ def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None
     """
     found = beliefs(memory, as_of=as_of)
     bare = reference.strip().removeprefix("^")
-    by_id = [
-        view
-        for view in found
-        if bare == view.ref or any(b.verdict == "stated" and b.ref == bare for b in view.evidence)
-    ]
+    by_id = [view for view in found if bare in (view.ref, *(b.ref for b in view.evidence if b.verdict == "stated"))]
     words = bare.casefold()
     fitting = by_id or [view for view in found if words and words in view.text.casefold()]
     if not fitting:
@@ -159,9 +147,8 @@ def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Rea
     """Why an id is held: a belief with its whole chain, or a fact with what it replaced, what replaced it, what it proves."""
     bare = reference.strip().removeprefix("^")
     index, day = memory.index, as_of or memory.today
-    speaks = tuple(
-        view for view in _views(memory, as_of) if view.ref == bare or any(b.ref == bare for b in view.evidence)
-    )
+    views = _views(memory, as_of)
+    speaks = tuple(view for view in views if bare in (view.ref, *(b.ref for b in view.evidence)))
     entries = placed(index, [bare])
     verdict = judge(index, entries, day, as_of)
     hits = hits_of(memory, verdict.entries.values(), verdict, as_of=as_of)

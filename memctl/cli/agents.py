@@ -51,10 +51,8 @@ def context(
     one_of("--inject", inject, ("user", "system"), "user or system")
     if end or ((inject or session is not None) and messages is None):
         if not end or session is None or message or messages is not None:
-            raise Usage(
-                "--session and --inject go with --messages, --end with --session alone",
-                "add --messages FILE, or leave the rest out",
-            )
+            what = "--session and --inject go with --messages, --end with --session alone"
+            raise Usage(what, "add --messages FILE, or leave the rest out")
         call.memory.end_session(session)
         return
     options: dict[str, Any] = {"budget": budget, "about": about or (), "since": since, "private": private}

@@ -115,10 +115,8 @@ def why(
         return
     for title, hits in (("", reasons.hits), ("replaced by ", reasons.replaced_by), ("replaces ", reasons.replaces)):
         for hit in hits:
-            told = (
-                f"{title}{hit.source} · {hit.day or 'undated'} · {hit.kind.value} · {one_line(hit.content)} ^{hit.ref}"
-            )
-            call.out.say(told, 3)
+            told = f"{hit.day or 'undated'} · {hit.kind.value} · {one_line(hit.content)} ^{hit.ref}"
+            call.out.say(f"{title}{hit.source} · {told}", 3)
     for view in reasons.beliefs:
         _print_belief(call, view)
 
@@ -165,9 +163,8 @@ def _belief_json(view: "BeliefView") -> dict[str, Any]:
     made |= {"confidence": round(standing.confidence, 4), "deviation": round(standing.deviation, 4)}
     made |= fields(standing, "for=weight_for against=weight_against trend contested")
     made |= fields(view, "over questioned source=place")
-    evidence = [
-        fields(each, "day verdict strength number after source=citation gone reason id=ref") for each in view.evidence
-    ]
+    told = "day verdict strength number after source=citation gone reason id=ref"
+    evidence = [fields(bullet, told) for bullet in view.evidence]
     for each in evidence:
         if each["verdict"] not in ("for", "against"):
             each["strength"] = None
@@ -194,10 +191,8 @@ def conflicts(call: Call, about: str | None = option("--about -a", "Only what is
             out.say(f"      {one_line(hit.content)}")
     if found:
         one, other = (hit.ref for hit in found[0].sides)
-        both = f"  memctl resolve {one} {other} --both"
-        out.note(
-            "to settle one, say which line stands, or that both do:", f"  memctl resolve {one} --over {other}", both
-        )
+        out.note("to settle one, say which line stands, or that both do:")
+        out.note(f"  memctl resolve {one} --over {other}", f"  memctl resolve {one} {other} --both")
     else:
         call.out.note("nothing disagrees" + (f" about {about}" if about else ""))
     return 0 if found else 1

@@ -31,10 +31,9 @@ def entity_list(call: Call, type: str | None = option("--type", "Only of that ty
     if call.out.json:
         return call.out.raw_json({"schema": 1, "entities": [fields(line, _ENTITY) for line in lines]}, lines)
     inside = "bank/entities/" if call.out.styled else ""  # where all are: a terminal has no room for it
-    rows = [
-        (line.name, line.type or "", line.mentions, ", ".join(line.aliases), (line.path or "").removeprefix(inside))
-        for line in lines
-    ]
+    pages = [(line.path or "").removeprefix(inside) for line in lines]
+    told = zip(lines, pages, strict=True)
+    rows = [(line.name, line.type or "", line.mentions, ", ".join(line.aliases), page) for line, page in told]
     call.out.table(("name", "type", "lines", "aliases", f"page in {inside}"), rows)
     return 0 if lines else 1
 

@@ -280,9 +280,8 @@ def pick(memory: "Memory", words: str, filters: dict[str, Any]) -> Hit | None:
     for name in ("escape", "c-c", "c-d"):
         keys.add(name, eager=True)(lambda event: event.app.exit(None))
     lines = FormattedTextControl(picker.rows, get_cursor_position=lambda: Point(0, picker.at))
-    page = FormattedTextControl(
-        lambda: "\n".join(picker.below()), get_cursor_position=lambda: Point(0, picker.marked())
-    )
+    below, marked = lambda: "\n".join(picker.below()), lambda: Point(0, picker.marked())
+    page = FormattedTextControl(below, get_cursor_position=marked)
     whole, shown = 2 * _CONTEXT + 4, partial(Window, always_hide_cursor=True)
     high = Dimension(1, whole, preferred=whole)
     parts = [

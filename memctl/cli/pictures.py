@@ -77,9 +77,8 @@ def view(
             call.out.raw_json({"url": link})
         else:
             call.out.line(link)
-        call.out.note(
-            "opens while `memctl serve` runs; the link reads and cannot write. `memctl view --out DIR` writes files"
-        )
+        told = "opens while `memctl serve` runs; the link reads and cannot write"
+        call.out.note(f"{told}. `memctl view --out DIR` writes files")
         return
     with call.progress("drawing") as memory:
         done = memory.pictures().write(out)
@@ -172,9 +171,8 @@ def _print_timeline(call: Call, found: "Timeline") -> None:
     for what, hit in [*held, *(("", hit) for hit in found.events)]:
         days = f"{hit.valid.first or hit.day or '…'}" + (f"..{hit.valid.last or ''}" if what else "")
         name = f"{out.style(what + ':', BOLD)} " if what else ""
-        out.emit(
-            f"{out.style(days, FAINT)}  {name}{out.style(one_line(hit.content))} {place_of(call, hit.source)}", _HANGING
-        )
+        text = f"{name}{out.style(one_line(hit.content))} {place_of(call, hit.source)}"
+        out.emit(f"{out.style(days, FAINT)}  {text}", _HANGING)
     for view, points in found.beliefs:
         last = points[-1]
         numbers = " → ".join(f"{point.confidence:.2f}" for point in points[-6:])

@@ -36,9 +36,8 @@ def serve(
 ) -> int:
     """Answer over HTTP on this machine until it is stopped. Needs the token in .memory/token; private lines stay here."""
     if host not in _HOSTS:
-        raise Usage(
-            f"--host {host!r} is not this machine alone", "127.0.0.1 or ::1; for others, put a tunnel before it"
-        )
+        cure = "127.0.0.1 or ::1; for others, put a tunnel before it"
+        raise Usage(f"--host {host!r} is not this machine alone", cure)
     root = call.memory.workspace.root
     try:
         from ..server.http_app import Gate, application, listen, run
@@ -85,9 +84,8 @@ def mcp(
         raise ExtraMissing("serve", f"{error.name or 'pydantic'}, which `memctl mcp` needs,") from error
     _log_to(call.out.note)
     if sys.stdin.isatty():
-        call.out.note(
-            "an MCP server: waits for a client's messages on stdin, Ctrl-C ends it; `memctl connect` tells a host of it"
-        )
+        waits = "waits for a client's messages on stdin, Ctrl-C ends it"
+        call.out.note(f"an MCP server: {waits}; `memctl connect` tells a host of it")
     with call.stay() as memory:
         memory.warm(sync=False, embed=allow_write)
         serve(Session(memory, allow_write, not text_only))

@@ -211,15 +211,9 @@ def _newest_first(conflict: Conflict) -> tuple[int, str, str]:
 
 
 def resolve(
-    memory: OpenMemory,
-    chosen: str,
-    other: str,
-    *,
-    both: bool = False,
-    since: date | None = None,
-    because: str | None = None,
-    dry_run: bool = False,
-) -> Retained:
+    memory: OpenMemory, chosen: str, other: str, *, both: bool = False, since: date | None = None,
+    because: str | None = None, dry_run: bool = False,
+) -> Retained:  # fmt: skip
     """Add a line to today's log that lets `chosen` stand over `other`; each is an id or a citation.
 
     The line repeats what was chosen and corrects the other, which was then never true; with `since` it supersedes it
@@ -240,10 +234,8 @@ def resolve(
         raise Usage(f"^{winner.ref} and ^{loser.ref} say the same", "name the two lines that disagree")
     began = period_of(loser).first
     if since and began and since < began:
-        raise Usage(
-            f"--from {since} is before ^{loser.ref} began, on {began}",
-            "a later day, or no --from: the other line was then never true",
-        )
+        cure = "a later day, or no --from: the other line was then never true"
+        raise Usage(f"--from {since} is before ^{loser.ref} began, on {began}", cure)
     line = _side_by_side(winner, said, loser, denied) if both else _over(winner, said, loser, since)
     done = retain(memory, [replace(line, why=printable_line(because or "") or None)], memory.today, dry_run=dry_run)
     if before and not done.kept[0].already:

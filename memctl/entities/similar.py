@@ -96,13 +96,9 @@ class SimilarNames:
     def _fitting(self, form: _NameForm) -> _NameForm | None:
         if len(form.words) != 1 or form.marks or not _is_name(form):
             return None
-        found = {
-            b: f
-            for first in {form.words[0], form.sounds[0]}
-            for b, f in self._full.get(first, {}).items()
-            if b != form.entity
-        }
-        return next(iter(found.values())) if len(found) == 1 else None
+        found = self._full.get(form.words[0], {}) | self._full.get(form.sounds[0], {})
+        others = [full for entity, full in found.items() if entity != form.entity]
+        return others[0] if len(others) == 1 else None
 
 
 def _form(entity: str, name: str) -> _NameForm:

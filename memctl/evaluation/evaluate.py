@@ -48,9 +48,8 @@ _MOST = 64  # distinct words of a question
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(rf"(?P<run>[{_HAN}]+)|[^\W{_HAN}]+")
-_STOP = frozenset(
-    word for name in default_languages() for word in words(name, "stopwords").get("words", ()) if not is_han(word[0])
-)
+_STOPS = (word for name in default_languages() for word in words(name, "stopwords").get("words", ()))
+_STOP = frozenset(word for word in _STOPS if not is_han(word[0]))
 DEPTH = 50  # hits by which sessions are ranked: ten lines may all be of one
 BASELINES = ("fts5", "grep")
 RELATED = 10  # lines of the second list, beside as many hits
@@ -151,9 +150,8 @@ def read_configuration(text: str) -> Configuration:
             raise Usage(f"configuration {text!r}: {flag!r} is unknown", "flags are +k=N, and +hops=2 or +hops=3")
         flags[match[1] or match[3]] = int(match[2] or match[4])
     if base not in _BASES or (base in BASELINES and "hops" in flags):
-        raise Usage(
-            f"configuration {text!r} is unknown", f"{', '.join(_BASES)}, each with +k=N; of recall +hops=2, too"
-        )
+        cure = f"{', '.join(_BASES)}, each with +k=N; of recall +hops=2, too"
+        raise Usage(f"configuration {text!r} is unknown", cure)
     return Configuration(text.strip(), base, **flags)
 
 
@@ -202,10 +200,8 @@ class Searcher:
         query, memory = asked.query, self.memory.on(asked.today)
         if configuration.base == "words":
             memory = memory.with_workspace(memory.workspace.without_model())
-        answer = recall_in(memory, query, k=k)
-        return (
-            answer if configuration.hops == 1 else related_to(memory, query, answer, k=RELATED, hops=configuration.hops)
-        )
+        answer, hops = recall_in(memory, query, k=k), configuration.hops
+        return related_to(memory, query, answer, k=RELATED, hops=hops) if hops > 1 else answer
 
 
 # -- what was missed ---------------------------------------------------------------------------------------------------
@@ -368,14 +364,11 @@ def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[Lab
     counts["shared_ids"] = sum(count for count in ids.values() if count > 1)
     if not kept and others:
         named = ", ".join(name for name, _ in others.most_common(3))
-        raise Usage(
-            f"{path}: {many(others.total(), 'question')}, all of other workspaces than {workspace!r} ({named})",
-            f"say whose are meant, as in --only {others.most_common(1)[0][0]}",
-        )
+        what = f"{many(others.total(), 'question')}, all of other workspaces than {workspace!r} ({named})"
+        raise Usage(f"{path}: {what}", f"say whose are meant, as in --only {others.most_common(1)[0][0]}")
     if not kept:
-        what = (
-            f"{many(counts['without_gold'], 'question')}, none with gold" if counts["without_gold"] else "no questions"
-        )
+        count = counts["without_gold"]
+        what = f"{many(count, 'question')}, none with gold" if count else "no questions"
         raise Usage(f"{path}: {what}", 'label one: memctl eval --add "question" memory/2025-11-27.md#L12')
     return kept
 
@@ -430,11 +423,9 @@ def _run(
             else:
                 counts["questions_gone"] += 1
         if options.exclude_gone and not made.results:
-            raise Usage(
-                f"nothing is left: the gold of {'the only question' if len(questions) == 1 else f'all {len(questions):,} questions'} "
-                "points at nothing, and --gone exclude leaves it out",
-                f"correct the labels, beginning with {gone[0]}",
-            )
+            which = "the only question" if len(questions) == 1 else f"all {len(questions):,} questions"
+            what = f"nothing is left: the gold of {which} points at nothing, and --gone exclude leaves it out"
+            raise Usage(what, f"correct the labels, beginning with {gone[0]}")
         _explain_misses(made, searcher, options)
     made.notes += gone[:_SHOWN] + ([f"and {len(gone) - _SHOWN} more such"] if len(gone) > _SHOWN else [])
     made.notes += [f"{n} of the questions: {text}" for text, n in searcher.warnings.most_common(_SHOWN)]
@@ -448,10 +439,8 @@ def _need_vectors(workspace: Workspace) -> None:
     settings = workspace.settings
     if settings.model == "none" or settings.vector_weight <= 0:
         by = "weight = 0 under [vectors]" if settings.model != "none" else "MEMCTL_VECTORS, or by model under [vectors]"
-        raise Usage(
-            f"vectors are switched off: by {by}",
-            'to switch them on, set that to "auto" (a weight: to 1), and run `memctl index`',
-        )
+        cure = 'to switch them on, set that to "auto" (a weight: to 1), and run `memctl index`'
+        raise Usage(f"vectors are switched off: by {by}", cure)
     chosen = choice(workspace)
     embedder = chosen.embedder
     if embedder is None:
@@ -459,16 +448,13 @@ def _need_vectors(workspace: Workspace) -> None:
     told: list[str] = []
     vectors = open_vectors(workspace, told.append)
     if vectors is None:
-        raise Usage(
-            f"there are no vectors here{': ' if told else ''}{'; '.join(told)}",
-            "run `memctl index`; `memctl status` says what is missing",
-        )
+        what = ": ".join(["there are no vectors here", *filter(None, ["; ".join(told)])])
+        raise Usage(what, "run `memctl index`; `memctl status` says what is missing")
     with closing(vectors):
         if not is_of(embedder, *vectors.head[:2]):
-            raise ExtraBroken(
-                f"the vectors are of {vectors.head.embedder_id}, and the model is {embedder.id}",
-                f"run `memctl index`: it embeds again with {embedder.name}; or install the other model again",
-            )
+            what = f"the vectors are of {vectors.head.embedder_id}, and the model is {embedder.id}"
+            cure = f"run `memctl index`: it embeds again with {embedder.name}; or install the other model again"
+            raise ExtraBroken(what, cure)
     embedder.query("?")  # fails here rather than with every question
 
 
@@ -497,12 +483,10 @@ def _ask(
 ) -> Result:
     lines, places, refused = {}, {}, None
     for configuration in configurations:
-        hits: Sequence[_Places] = ()
-        deep: Sequence[_Places] = ()
         try:
             hits, deep = searcher.rank(configuration, asked)
         except Usage as error:
-            refused = refused or error.what
+            hits, deep, refused = (), (), refused or error.what
         lines[configuration.name] = place_ranks([item.places for item in result.standing], hits)
         found = sessions.of_all(cited[0] for cited in deep)  # in the order of their best lines
         places[configuration.name] = rank_in(result.sessions, found)

@@ -274,16 +274,14 @@ def label(memory: OpenMemory, text: str, citations: Sequence[str], options: Labe
     workspace = memory.workspace
     path = workspace.contain(options.file)
     if not path.lower().endswith((".jsonl", ".ndjson")) or path.startswith(".memory/"):
-        raise Usage(
-            f"{options.file} is not a place for labels", "name a .jsonl file of the workspace; .memory/ is derived"
-        )
+        cure = "name a .jsonl file of the workspace; .memory/ is derived"
+        raise Usage(f"{options.file} is not a place for labels", cure)
     said = _clean(" ".join(text.replace("\0", " ").split()))
     if not said:
         raise Usage("the question is empty", 'memctl eval --add "question" memory/2025-11-27.md#L12')
     if not citations:
-        raise Usage(
-            "a labelled question needs what answers it", "name citations (path#L12) or ids; `memctl recall` prints them"
-        )
+        cure = "name citations (path#L12) or ids; `memctl recall` prints them"
+        raise Usage("a labelled question needs what answers it", cure)
     gold = memory.run(lambda opened: _gold_of(opened, citations))
     asked = LabelledQuestion(0, said, gold, type=options.type, as_of=options.as_of)
     write = _rewrite if options.replacing else _append
@@ -298,14 +296,12 @@ def _gold_of(memory: OpenMemory, citations: Sequence[str]) -> tuple[Gold, ...]:
         citation, ref = target_of(said)
         standing = golden.find(Gold(said))
         if not standing.places:
-            raise NothingFound(
-                f"{said!r} points at nothing", "cite a line that says something, as `memctl recall` prints it"
-            )
+            cure = "cite a line that says something, as `memctl recall` prints it"
+            raise NothingFound(f"{said!r} points at nothing", cure)
         for place in standing.places if citation is None else standing.places[:1]:
             whole = place.end_line == 10**9
-            refs = (
-                {entry.ref for entry in entries_at(memory.index, place) if entry.block is None} if not whole else set()
-            )
+            entries = [] if whole else entries_at(memory.index, place)
+            refs = {entry.ref for entry in entries if entry.block is None}
             spelt = place.path if whole else str(place)
             found[spelt] = Gold(spelt, ref or (refs.pop() if len(refs) == 1 else None))
     return tuple(found.values())

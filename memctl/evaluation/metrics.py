@@ -116,10 +116,7 @@ def intervals(rows: Sequence[Mapping[str, float]], chance: Chance) -> dict[str, 
         return {}
     keys = list(rows[0])
     width = 31 + len(rows).bit_length()
-    packed = [
-        sum(round(figure * _UNIT) << (place * width) for place, figure in enumerate(row[key] for key in keys))
-        for row in rows
-    ]
+    packed = [sum(round(row[key] * _UNIT) << (n * width) for n, key in enumerate(keys)) for row in rows]
     drawn = [sum(chance.choices(packed, k=len(rows))) for _ in range(RESAMPLES)]
     mask = (1 << width) - 1
     sums = [sorted(number >> (place * width) & mask for number in drawn) for place in range(len(keys))]
@@ -141,18 +138,13 @@ def compare(
     halved = [{key: (1 + value) / 2 for key, value in row.items()} for row in rows]  # from 0 to 1, as figures are
     spans = intervals(halved, chance)
     p = {key: _chance_of([round(row[key] * _UNIT) for row in rows if row[key]], chance) for key in rows[0]}
-    return {
-        key: Difference(
-            math.fsum(row[key] for row in rows) / len(rows),
-            2 * spans[key].low - 1,
-            2 * spans[key].high - 1,
-            p[key],
-            sum(row[key] > 0 for row in rows),
-            sum(row[key] < 0 for row in rows),
-            sum(row[key] == 0 for row in rows),
-        )
-        for key in rows[0]
-    }
+    made = {}
+    for key, span in spans.items():
+        changes = [row[key] for row in rows]
+        better, worse = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
+        mean, same = math.fsum(changes) / len(rows), len(rows) - better - worse
+        made[key] = Difference(mean, 2 * span.low - 1, 2 * span.high - 1, p[key], better, worse, same)
+    return made
 
 
 def _chance_of(differences: Sequence[int], chance: Chance) -> float:
@@ -165,8 +157,5 @@ def _chance_of(differences: Sequence[int], chance: Chance) -> float:
         return sum(abs(total) >= least for total in sums) / len(sums)
     # Of equal differences only the number of flipped ones counts: that many of so many random bits.
     sizes = Counter(map(abs, differences)).items()
-    as_far = sum(
-        abs(sum(size * (2 * chance.getrandbits(n).bit_count() - n) for size, n in sizes)) >= least
-        for _ in range(_FLIPS)
-    )
-    return (as_far + 1) / (_FLIPS + 1)
+    flips = (sum(size * (2 * chance.getrandbits(n).bit_count() - n) for size, n in sizes) for _ in range(_FLIPS))
+    return (sum(abs(flip) >= least for flip in flips) + 1) / (_FLIPS + 1)

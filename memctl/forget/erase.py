@@ -200,9 +200,8 @@ def without_evidence(
         made = splice(made, LEDGER, last_written_body(kept))
     standing, page = read_entries(made)
     there = {ref: places[ref] for ref in places.keys() - gone.refs}
-    given = ReplayInput(
-        (), there, gone.refs, names_of, lambda belief, fact: None, today, unread_heads(page, standing, kept)
-    )
+    unread = unread_heads(page, standing, kept)
+    given = ReplayInput((), there, gone.refs, names_of, lambda belief, fact: None, today, unread)
     replay = replay_beliefs(standing, kept, given)
     changed = set(_refs(entries)).difference(taken)
     return _written(made, replay, changed, kept, gone)._replace(removed=[*taken, *_refs(replay.withdrawn)])

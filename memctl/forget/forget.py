@@ -329,9 +329,8 @@ class _ForgetPlanner:
             text = self._read(path)
             if text is None:
                 continue
-            targets = {
-                RedactionTarget(one.entry.ref, one.entry.digest, one.span, self._name(one.entry.ref)) for one in lines
-            }
+            stones = ((one.entry, one.span, self._name(one.entry.ref)) for one in lines)
+            targets = {RedactionTarget(entry.ref, entry.digest, span, stone) for entry, span, stone in stones}
             made = redact_safely(path, text, targets, self._today)
             if made.done:
                 self._put(path, made.text)
@@ -383,10 +382,8 @@ class _ForgetPlanner:
         chosen = self.plan.selection.chosen
         origins = (one.fact.source for one in chosen if one.fact and one.fact.source)
         told_in = {source.partition(":")[2].rpartition("#L")[0] for source in origins}
-        self._left += [
-            f"{name} was ingested: as long as it is there, it can be ingested again"
-            for name in sorted(filter(None, told_in))
-        ]
+        again = "was ingested: as long as it is there, it can be ingested again"
+        self._left += [f"{name} {again}" for name in sorted(filter(None, told_in))]
         mine = {one.entry.id for one in chosen}
         for ref, relation, entry in linked_to(self._index, self._gone.refs):
             if relation in _SPELLED and entry.id not in mine:

@@ -37,9 +37,8 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
         records = journal.read(workspace)
         commands = list(dict.fromkeys(each["command"] for each in reversed(records)))
         if len(commands) <= skip:
-            raise NothingFound(
-                "there is nothing to undo", "memctl remembers what its own commands wrote last, and no more"
-            )
+            cure = "memctl remembers what its own commands wrote last, and no more"
+            raise NothingFound("there is nothing to undo", cure)
         mine = [each for each in records if each["command"] == commands[skip]]
         if "never" in mine[-1]:
             cure = "nor is what was written before it; write a line again, if it was wrong"

@@ -89,9 +89,8 @@ def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:
     if not stat.S_ISREG(status.st_mode):
         raise PageUnreadable(path, "not a regular file")
     if status.st_size > MAX_PAGE:
-        raise PageUnreadable(
-            path, f"{status.st_size / 2**20:.1f} MiB; pages over 8 MiB are not read", "split that page"
-        )
+        reason = f"{status.st_size / 2**20:.1f} MiB; pages over 8 MiB are not read"
+        raise PageUnreadable(path, reason, "split that page")
     with open(fd, "rb", closefd=False) as stream:
         data = stream.read(MAX_PAGE + 1)
     if _is_binary(data[:8192]):
@@ -101,9 +100,8 @@ def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:
 
 def _is_binary(head: bytes) -> bool:
     """True for zero bytes in many places, or beside other control bytes. A run of them alone is what a power failure leaves."""
-    return b"\0" in head and (
-        len(re.findall(rb"\0+", head)) > 3 or bool(re.search(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head))
-    )
+    runs = len(re.findall(rb"\0+", head))
+    return runs > 3 or (runs > 0 and bool(re.search(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)))
 
 
 def _decode(data: bytes) -> tuple[str, str | None]:
@@ -231,16 +229,14 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
         status = os.fstat(fd)
         data = _read_text_bytes(fd, status, path)
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise PageUnreadable(
-                path, "UTF-16, to which no line can be added; nothing was kept", "save that page as UTF-8"
-            )
+            reason = "UTF-16, to which no line can be added; nothing was kept"
+            raise PageUnreadable(path, reason, "save that page as UTF-8")
         before = _shown(workspace, _decode(data)[0])
         added = in_style(compose(before), before)
         new = added.encode("utf-8")
         if len(data) + len(new) > MAX_PAGE:
-            raise PageUnreadable(
-                path, "full: a page over 8 MiB would not be read back; nothing was kept", "split that page"
-            )
+            reason = "full: a page over 8 MiB would not be read back; nothing was kept"
+            raise PageUnreadable(path, reason, "split that page")
         if not _is_as_read(fd, target, status, len(data)):
             return None
         if new:
@@ -308,9 +304,8 @@ def _make_durable(workspace: Workspace, fd: int, path: str) -> None:
             sync_folder(workspace.root / folder)
     except OSError as error:
         reason = f"the text stands there, but the disk did not confirm it: {error.strerror or error}"
-        raise PageUnreadable(
-            path, reason, "check the disk, then run the command again: what stands there is not written twice"
-        ) from error
+        cure = "check the disk, then run the command again: what stands there is not written twice"
+        raise PageUnreadable(path, reason, cure) from error
 
 
 def in_style(added: str, before: str) -> str:

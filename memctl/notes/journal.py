@@ -145,9 +145,9 @@ def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:
         if n >= undone:
             each |= {"after": _GONE, "spans": [(0, 0, "")], "lines": []}
         elif not is_as_written:
-            each |= {"after": _GONE} | (
-                {"lines": [line if line in lines else _GONE for line in each["lines"]]} if "lines" in each else {}
-            )
+            each["after"] = _GONE
+            if "lines" in each:
+                each["lines"] = [line if line in lines else _GONE for line in each["lines"]]
         is_as_written = is_as_written and all(gone is not None for _, _, gone in each["spans"])
         if not (is_as_written and n < undone) and each["before"]:
             each["before"] = _GONE

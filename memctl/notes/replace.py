@@ -42,9 +42,8 @@ def replace(workspace: Workspace, path: str, expected: bytes | None, data: bytes
     """
     assert workspace.hides is None, "a public view changes no page: it does not know the whole of it"
     if len(data) > MAX_PAGE:
-        raise PageUnreadable(
-            path, "full: a page over 8 MiB would not be read back; it stays as it is", "split that page"
-        )
+        reason = "full: a page over 8 MiB would not be read back; it stays as it is"
+        raise PageUnreadable(path, reason, "split that page")
     prepare_memory(workspace)
     with locked(workspace.memory / "lock", LOCK_SECONDS):
         put(workspace, workspace.contain(path), expected, data)

@@ -75,9 +75,8 @@ class Workspace:
     def contain(self, path: str) -> str:
         """`path` as a workspace path (forward slashes); OutsideWorkspace if it leads out, PageUnreadable if unusable."""
         if not _is_spellable(path):
-            raise PageUnreadable(
-                path.replace("\0", "\\0")[:80], "not a path", "name a page by its path in the workspace"
-            )
+            shown = path.replace("\0", "\\0")[:80]
+            raise PageUnreadable(shown, "not a path", "name a page by its path in the workspace")
         plain = Path(path)
         inside = os.path.relpath(plain, self.root) if plain.is_absolute() else os.path.normpath(plain)
         parts = Path(inside).parts

@@ -71,10 +71,10 @@ def digest_body(week: Week, page: str) -> str:
     if week.facts < ENOUGH:
         return ""
     place = LinkContext(page)
-    return "\n".join(
-        f"- {each.lead.capitalize()}: {quoted(each.text)} · {cite(each.citation, place, each.ref)}"
-        for each in week.sentences
+    told = (
+        (each.lead.capitalize(), quoted(each.text), cite(each.citation, place, each.ref)) for each in week.sentences
     )
+    return "\n".join(f"- {lead}: {text} · {proof}" for lead, text, proof in told)
 
 
 def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief], week: str) -> Week:
@@ -87,13 +87,8 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
     due = facts_due(memory.index, first, last)
     verdict = judge(memory.index, [*rows, *due], last, as_of=last, apart=True)
     told = _WeekLines(source, verdict)
-    kinds = (
-        chain(told.changed(rows), _moved(beliefs, first, last)),
-        told.decided(rows),
-        told.failed(rows),
-        told.waiting(due),
-        told.important(rows),
-    )
+    changed = chain(told.changed(rows), _moved(beliefs, first, last))
+    kinds = (changed, told.decided(rows), told.failed(rows), told.waiting(due), told.important(rows))
     pages = frozenset(page_of(number) for number in (*(row.id for row in rows), *verdict.entries))
     return Week(_chosen(kinds, min(_MOST, max(_FEWEST, len(rows) // _SHARE))), len(rows), pages)
 
@@ -119,9 +114,8 @@ class _WeekLines:
         self._known: dict[int, Hit | None] = {}
 
     def _hits(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Hit]]:
-        ordered = sorted(
-            rows, key=lambda row: (-(row.importance or 0), -int((row.day or "0").replace("-", "")), row.ref)
-        )
+        ordered = sorted(sorted(rows, key=lambda row: row.ref), key=lambda row: row.day or "", reverse=True)
+        ordered.sort(key=lambda row: -(row.importance or 0))
         newest = {row.ref: row for row in sorted(ordered, key=lambda row: (row.path, row.line))}  # of twins
         for start in range(0, len(ordered), _AT_ONCE):
             some = ordered[start : start + _AT_ONCE]
@@ -170,9 +164,8 @@ class _WeekLines:
 
     def important(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """Everything else that mattered."""
-        for row, hit in self._hits(
-            row for row in rows if (row.importance or 0) >= IMPORTANT or row.kind == "experience"
-        ):
+        mattered = (row for row in rows if (row.importance or 0) >= IMPORTANT or row.kind == "experience")
+        for row, hit in self._hits(mattered):
             if self._stands(row):
                 yield _sentence("happened" if row.kind == "experience" else "noted", hit, hit.content)
 
@@ -184,9 +177,8 @@ class _WeekLines:
 def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[DigestSentence]:
     """Beliefs that ended in these days, or whose confidence moved far."""
     for belief in beliefs:
-        said = [
-            (b, b.citation) for b in belief.items if b.citation and b.verdict != "stated" and first <= b.day <= last
-        ]
+        dated = ((b, b.citation) for b in belief.items if first <= b.day <= last)
+        said = [(b, citation) for b, citation in dated if citation and b.verdict != "stated"]
         numbers = [(b.day, b.shown) for b in belief.items if not b.gone]
         before = [n for day, n in numbers if day < first and n is not None]
         after = [n for day, n in numbers if first <= day <= last and n is not None]

@@ -74,13 +74,8 @@ class About(NamedTuple):
     def names(self) -> set[str]:
         """Everybody whom the lines name."""
         told = (self.defined, *self.now, *self.plans, *self.events, *self.world, *self.experience)
-        lines = [line for line in told if line]
-        hits = [hit for line in lines for hit in (line.hit, line.before) if hit]
-        return {
-            *self.related,
-            *(each.holder for each in self.beliefs),
-            *(name for hit in hits for name in hit.entities),
-        }
+        hits = [hit for line in filter(None, told) for hit in (line.hit, line.before) if hit]
+        return {*self.related, *(each.holder for each in self.beliefs)}.union(*(hit.entities for hit in hits))
 
 
 class LinkContext(NamedTuple):
@@ -112,10 +107,8 @@ def entity_body(about: About, place: LinkContext) -> str:
 
 def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
     """The durable facts of one name, each slot from old to new; what no longer holds is struck through and cites what does."""
-    return _listed(
-        _event(line, place) if line.hit.key is None and is_of_its_day(line.hit.content) else _state(line, place)
-        for line in lines
-    )
+    passing = [line.hit.key is None and is_of_its_day(line.hit.content) for line in lines]
+    return _listed((_event if of_day else _state)(line, place) for line, of_day in zip(lines, passing, strict=True))
 
 
 def is_of_its_day(text: str) -> bool:
@@ -139,10 +132,8 @@ def lessons_body(tasks: Sequence[Task], place: LinkContext) -> str:
 
 def failures_body(failures: Sequence[Failure]) -> str:
     """What failed for one reason at several tasks: `lock timeout: deploy 2, migrate 1`."""
-    return _listed(
-        f"{quoted(each.reason)}: " + ", ".join(f"{literal(task)} {count}" for task, count in each.counts)
-        for each in failures
-    )
+    counts = (", ".join(f"{literal(task)} {count}" for task, count in each.counts) for each in failures)
+    return _listed(f"{quoted(each.reason)}: {told}" for each, told in zip(failures, counts, strict=True))
 
 
 def _listed(items: Iterable[str]) -> str:

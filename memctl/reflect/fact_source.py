@@ -105,9 +105,8 @@ class FactSource:
 
     def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
-        named = (
-            beliefs.about_names(self._index, keys_of(self._index, name)) if name else beliefs.about_nobody(self._index)
-        )
+        index = self._index
+        named = beliefs.about_names(index, keys_of(index, name)) if name else beliefs.about_nobody(index)
         return [fact for fact in named if fact.day is None or fact.day <= str(self._today)]
 
     def spelled(self, name: str, facts: Sequence[beliefs.Light]) -> str:
@@ -253,9 +252,8 @@ class _PageLines:
     @property
     def are_any(self) -> bool:
         """True where something holds, is to come or happened."""
-        return any(map(self._holds, (*self._slots, *self._states))) or not all(
-            map(self._is_over, (*self._plans, *self._events))
-        )
+        holds = any(map(self._holds, (*self._slots, *self._states)))
+        return holds or not all(map(self._is_over, (*self._plans, *self._events)))
 
     def now(self, most: int) -> tuple[PageLine, ...]:
         """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
@@ -318,14 +316,11 @@ class _PageLines:
 
     def _before(self, number: int) -> int | None:
         """The newest line that one replaced, if it may be shown and was ever true."""
-        replaced = [
-            self._verdict.entries[i]
-            for i, standing in self._verdict.validity.items()
-            if standing.replaced_by == number and not standing.retracted and i in self._verdict.entries
-        ]
-        shown = [
-            e for e in replaced if e.block is None and e.path != OPINIONS and is_trusted(e.origin) and not e.private
-        ]
+        entries, standings = self._verdict.entries, self._verdict.validity
+        by = (i for i, standing in standings.items() if standing.replaced_by == number and not standing.retracted)
+        replaced = (entries[i] for i in by if i in entries)
+        shown = (e for e in replaced if e.block is None and e.path != OPINIONS and not e.private)
+        shown = (e for e in shown if is_trusted(e.origin))
         newest = max(shown, key=lambda e: (e.first or e.day or "", e.day or "", e.ref), default=None)
         return newest and newest.id
 

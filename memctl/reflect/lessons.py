@@ -97,9 +97,8 @@ class Task(NamedTuple):
     def is_called(self, words: str) -> bool:
         """True where `words` are words of its name or half of them, or the name of its entity."""
         own, asked = set(query_terms(self.name)), set(query_terms(words))
-        return entity_key(words) == entity_key(self.entity or self.name) or bool(
-            own & asked and (asked <= own or 2 * len(own & asked) >= len(own))
-        )
+        most = asked <= own or 2 * len(own & asked) >= len(own)
+        return entity_key(words) == entity_key(self.entity or self.name) or bool(own & asked and most)
 
 
 def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:

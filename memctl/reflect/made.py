@@ -179,9 +179,8 @@ def moves_lines(edit: Edit) -> bool:
     """True if lines of a person stand elsewhere afterwards: then what cites them has to be written again."""
     if edit.path == OPINIONS or edit.before is None:
         return False
-    before, after = (
-        [n for n, line in blocks.unmanaged_lines(text) if line.strip()] for text in (edit.text_before, edit.after)
-    )
+    texts = map(blocks.unmanaged_lines, (edit.text_before, edit.after))
+    before, after = ([number for number, line in lines if line.strip()] for lines in texts)
     return before != after
 
 
@@ -192,9 +191,7 @@ def program_of(workspace: Workspace) -> str:
 
 @cache
 def _program() -> str:
-    files = [
-        path for room in _ROOMS for path in (_PROGRAM / room).rglob("*") if path.suffix in (".py", ".txt", ".toml")
-    ]
+    files = [path for room in _ROOMS for end in ("py", "txt", "toml") for path in (_PROGRAM / room).rglob(f"*.{end}")]
     return _sha(b"\0".join(path.read_bytes() for path in sorted([*files, *_PROGRAM.glob("*.py")])))
 
 

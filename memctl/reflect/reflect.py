@@ -21,7 +21,7 @@ from ..beliefs.stance_judge import stance_judge
 from ..conflicts.listing import conflicts_in, conflicts_since
 from ..entities.rename import ENTITIES, page_path
 from ..errors import MemctlError, PageChanged
-from ..facts import is_trusted
+from ..facts import fields, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_until
@@ -285,9 +285,7 @@ class Planner:
     def _held(self, replay: Replayed) -> dict[str, list[BeliefLine]]:
         """The beliefs for the page of each name, by its key: those it holds, and those about it, whose holder is named."""
         held: dict[str, list[BeliefLine]] = defaultdict(list)
-        ended: dict[str, tuple[str, ...]] = defaultdict(
-            tuple
-        )  # the words of the beliefs that each line ended, by its id
+        ended: dict[str, tuple[str, ...]] = defaultdict(tuple)  # the words of the beliefs that a line ended, by its id
         for belief in replay.beliefs:
             for bullet in belief.items if belief.over else ():
                 if bullet.verdict == "superseded" and bullet.ref:
@@ -371,9 +369,8 @@ class Planner:
 
         def body(text: str) -> str:
             before = "\n".join(blocks.block_body(text, "lessons"))
-            empty = {
-                title: "" for title in blocks.split_sections(before) if _task_of(title) in tasks or title == _SEVERAL
-            }
+            titles = blocks.split_sections(before)
+            empty = {title: "" for title in titles if _task_of(title) in tasks or title == _SEVERAL}
             several = {_SEVERAL: shared} if shared else {}
             return blocks.merged(before, empty | sections | several, whole, _task_of)
 
@@ -494,9 +491,7 @@ class Reflected:
 
     def as_json(self, applied: bool) -> dict[str, Any]:
         """It as plain values, without the diff."""
-        beliefs = [
-            {"id": each.ref, "content": each.text, "before": each.before, "after": each.after} for each in self.beliefs
-        ]
+        beliefs = [fields(each, "id=ref content=text before after") for each in self.beliefs]
         made = {"schema": 1, "applied": applied, "pages": self.pages, "beliefs": beliefs, "conflicts": self.conflicts}
         return made | {"digest": [told.as_json() for told in self.digest], "warnings": self.notes}
 

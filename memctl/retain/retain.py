@@ -264,8 +264,7 @@ def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
         elif not found and mention_counts(memory.index, [key]).get(key, 0) <= sum(name in f.entities for f in facts):
             near = near_name(memory.workspace, memory.index, key)
             yield from [f"{name!r} is a new name; did you mean {near}? Then `memctl undo`"] if near else []
-    given = {
-        ref for fact in facts for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by)
-    }
-    there = {row.ref for row in by_refs(memory.index, filter(None, given))}
-    yield from (f"no line has the id ^{ref}; `memctl recall` prints ids" for ref in sorted(filter(None, given - there)))
+    named = ((*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by) for fact in facts)
+    given = {ref for refs in named for ref in refs if ref}
+    there = {row.ref for row in by_refs(memory.index, given)}
+    yield from (f"no line has the id ^{ref}; `memctl recall` prints ids" for ref in sorted(given - there))

@@ -69,11 +69,8 @@ class Sendable:
             return None
         text = without_lines(text, hidden)
         if found := find_secrets(text):
-            lines = {
-                text.count("\n", 0, one.start) + 1 + n
-                for one in found
-                for n in range(text.count("\n", one.start, one.end) + 1)
-            }
+            ends = ((text.count("\n", 0, one.start) + 1, text.count("\n", 0, one.end) + 1) for one in found)
+            lines = {line for first, last in ends for line in range(first, last + 1)}
             self.secrets += len(found)
             text = "\n".join("" if at in lines else line for at, line in enumerate(text.split("\n"), 1))
         return text.encode() if text.strip() else None

@@ -136,19 +136,15 @@ class SharedServer:
         try:
             version, server = connection.execute("SELECT version, server::text FROM memctl.meta").fetchone()
         except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
-            raise ServerFailed(
-                f"{self.place} holds no shared memory", "`memctl publish` puts a workspace there"
-            ) from error
+            what = f"{self.place} holds no shared memory"
+            raise ServerFailed(what, "`memctl publish` puts a workspace there") from error
         if version == VERSION:
             return str(server)
-        cure = (
-            "update memctl"
-            if version > VERSION
-            else "let its owner DROP SCHEMA memctl CASCADE, then publish again from every workspace: all there is derived"
+        what = f"the schema at {self.place} is version {version}, and this memctl speaks version {VERSION}"
+        again = (
+            "let its owner DROP SCHEMA memctl CASCADE, then publish again from every workspace: all there is derived"
         )
-        raise ServerFailed(
-            f"the schema at {self.place} is version {version}, and this memctl speaks version {VERSION}", cure
-        )
+        raise ServerFailed(what, "update memctl" if version > VERSION else again)
 
     def _failed(self, error: Any) -> MemctlError:
         """What happened, in a line without the password, and what to do."""
@@ -166,9 +162,8 @@ def _make_schema(connection: Any, place: str) -> None:
     if connection.execute(there).fetchone()[0]:
         return
     if (encoding := connection.execute("SHOW server_encoding").fetchone()[0]) != "UTF8":
-        raise ServerFailed(
-            f"the database at {place} is encoded in {encoding}", "make another: createdb -E UTF8 -T template0"
-        )
+        what = f"the database at {place} is encoded in {encoding}"
+        raise ServerFailed(what, "make another: createdb -E UTF8 -T template0")
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('memctl'))")
     if not connection.execute(there).fetchone()[0]:  # another process may have been quicker
         connection.execute((Path(__file__).parent / "schema.sql").read_text("utf-8"))
@@ -227,12 +222,10 @@ class SharedSession:
 
     def claim(self, name: str, team: str | None) -> SharedWorkspace:
         """The workspace of that name, made if there is none, for this transaction alone. Refused if another team has it."""
-        if team is not None and not self._rows(
-            "SELECT 1 FROM pg_roles WHERE rolname = %s AND pg_has_role(oid, 'MEMBER')", team
-        ):
-            raise Usage(
-                f"you are in no team {team!r} at {self.place}", f'there: CREATE ROLE "{team}"; GRANT "{team}" TO you'
-            )
+        is_in = "SELECT 1 FROM pg_roles WHERE rolname = %s AND pg_has_role(oid, 'MEMBER')"
+        if team is not None and not self._rows(is_in, team):
+            cure = f'there: CREATE ROLE "{team}"; GRANT "{team}" TO you'
+            raise Usage(f"you are in no team {team!r} at {self.place}", cure)
         sql = "INSERT INTO memctl.workspaces (workspace, team) VALUES (%s, coalesce(%s, current_user)) ON CONFLICT DO NOTHING"
         self._connection.execute(sql, [name, team])
         found = self._rows(f"SELECT {_ROW} FROM memctl.workspaces WHERE workspace = %s FOR UPDATE", name)
@@ -269,9 +262,8 @@ class SharedSession:
 
     def remove(self, name: str, paths: Sequence[str]) -> None:
         """Take pages away."""
-        self._connection.execute(
-            "DELETE FROM memctl.pages WHERE workspace = %s AND path = ANY(%s)", [name, list(paths)]
-        )
+        sql = "DELETE FROM memctl.pages WHERE workspace = %s AND path = ANY(%s)"
+        self._connection.execute(sql, [name, list(paths)])
 
     def settle(self, row: SharedWorkspace, moved: bool) -> None:
         """Write down what the workspace is now; `moved` to another team."""
@@ -282,9 +274,8 @@ class SharedSession:
         given = [row.team, row.revision, row.removed, row.head, row.token, row.analysis, row.ttl, row.workspace]
         self._connection.execute(sql, given)
         if moved:
-            self._connection.execute(
-                "UPDATE memctl.pages SET team = %s WHERE workspace = %s", [row.team, row.workspace]
-            )
+            sql = "UPDATE memctl.pages SET team = %s WHERE workspace = %s"
+            self._connection.execute(sql, [row.team, row.workspace])
 
     def withdraw(self, name: str) -> bool:
         """Take a workspace away with all of its pages; False if there is none of that name."""

@@ -69,9 +69,8 @@ class Shared:
         settings = memory.workspace.settings
         address = url or settings.shared_url
         if not address:
-            raise Usage(
-                "no server is named", "give --to postgresql://USER@HOST/DB, or url under [shared] in memctl.toml"
-            )
+            cure = "give --to postgresql://USER@HOST/DB, or url under [shared] in memctl.toml"
+            raise Usage("no server is named", cure)
         self._memory = memory
         self._held = memory.resident.keep(_Held) if memory.resident else _Held()
         self._server = self._held.servers.setdefault(address, SharedServer(address, memory.resident is not None))
@@ -89,18 +88,15 @@ class Shared:
         chosen = self._named(name)
         with self._server.transaction(write=True) as at:
             if not at.withdraw(chosen):
-                raise NothingFound(
-                    f"{at.place} holds no {chosen} that you may withdraw", "memctl recall --in all says what is there"
-                )
+                what = f"{at.place} holds no {chosen} that you may withdraw"
+                raise NothingFound(what, "memctl recall --in all says what is there")
         return chosen
 
     def _named(self, name: str | None) -> str:
         chosen = name or self._memory.workspace.settings.shared_name
         if not chosen:
-            raise Usage(
-                "the workspace has no name to be published under",
-                "give --as NAME, or name under [shared] in memctl.toml",
-            )
+            cure = "give --as NAME, or name under [shared] in memctl.toml"
+            raise Usage("the workspace has no name to be published under", cure)
         return _checked(chosen)
 
     def recall(self, names: Sequence[str], query: Query, *, k: int | None = None, **options: Any) -> Answer:
@@ -169,14 +165,13 @@ class Shared:
                 copy.drop()
         if missing := [name for name in asked if name not in there]:
             raise _unseen(at, missing)
-        notes: tuple[str, ...] = ()
+        notes = []
         if len(found) > most:
-            notes = (
-                f"asked the {most} best of {len(found)} workspaces that hold words of this; --in NAME asks another",
-            )
+            best = f"the {most} best of {len(found)} workspaces that hold words of this"
+            notes.append(f"asked {best}; --in NAME asks another")
         elif ALL in names and not found:
-            notes = (f"nothing found: none of {at.count()} workspaces at {at.place} holds a word of this",)
-        return [there[name] for name in dict.fromkeys((*asked, *found[:most]))], notes
+            notes.append(f"nothing found: none of {at.count()} workspaces at {at.place} holds a word of this")
+        return [there[name] for name in dict.fromkeys((*asked, *found[:most]))], tuple(notes)
 
     def _ask(self, copy: Copy, query: Query, k: int, options: dict[str, Any]) -> tuple[Answer, dict[str, str]]:
         """The answer of a copy as of one revision, with the commits of its pages: asked again where another process changed it."""
@@ -254,10 +249,8 @@ class Copy:
         """The copy as a workspace: the reader's settings, how long the publisher keeps facts, all pages."""
         state = self.state()
         ttl = tuple((str(key), str(span)) for key, span in json.loads(state.ttl)) if state else ()
-        return Workspace(
-            self.root,
-            self._reader.settings._replace(ignore=(), aliases=None, ttl=ttl, model="none", sync_seconds=3600.0),
-        )
+        settings = self._reader.settings._replace(ignore=(), aliases=None, ttl=ttl, model="none", sync_seconds=3600.0)
+        return Workspace(self.root, settings)
 
     def state(self) -> CopyState | None:
         """What it is of; None where there is none, or nothing that can be read."""
@@ -290,11 +283,8 @@ class Copy:
         Killed meanwhile, the next one goes on; `settle` ends it.
         """
         state = self.state()
-        if (
-            not state
-            or (state.server, state.generation) != (at.server, row.generation)
-            or state.revision > row.revision
-        ):
+        is_of = state and (state.server, state.generation) == (at.server, row.generation)
+        if not state or not is_of or state.revision > row.revision:
             shutil.rmtree(self.root, ignore_errors=True)
             state = CopyState(at.server, row.generation, 0, "[]", False)
         self._write(_STATE, state._replace(ttl=row.ttl, whole=False))

@@ -173,9 +173,8 @@ def memory_of(
 
     One without a day gets `undated`, which should be the same the next time; a day to come is not believed.
     """
-    text = next(
-        (printable_line(value[key]) for key in _TEXT if isinstance(value.get(key), str) and value[key].strip()), ""
-    )
+    texts = (value[key] for key in _TEXT if isinstance(value.get(key), str) and value[key].strip())
+    text = printable_line(next(texts, ""))
     if not text:
         return None
     kept, left = _attributes(value, place)

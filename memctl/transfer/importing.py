@@ -88,10 +88,8 @@ def import_memory(memory: OpenMemory, source: Path, options: ImportOptions) -> I
         raise Usage(f"{source} is {'a folder' if source.is_dir() else 'a file'}, and {kind} is not", "see --from")
     found, root = source.resolve(), memory.workspace.root
     if found.is_relative_to(root) or root.is_relative_to(found):
-        raise Usage(
-            f"{source} and the workspace {root} lie one in the other",
-            f"a folder of Markdown needs no import: memctl recall … -w {source}",
-        )
+        what = f"{source} and the workspace {root} lie one in the other"
+        raise Usage(what, f"a folder of Markdown needs no import: memctl recall … -w {source}")
     run = _Import(memory, found, kind, options)
     done = run.done
     try:

@@ -84,9 +84,8 @@ def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> E
         for pair in [*((who.key, other) for other in inside), *combinations(inside, 2)]:
             pairs.setdefault(pair, []).append(line)
     rows = by_ids(index, (line for found in pairs.values() for line in found))
-    newest = {
-        pair: max((rows[i] for i in found), key=lambda row: (row.day or "", row.id)) for pair, found in pairs.items()
-    }
+    by_age = {pair: sorted((rows[i].day or "", i) for i in found) for pair, found in pairs.items()}
+    newest = {pair: rows[found[-1][1]] for pair, found in by_age.items()}
     seen = reread(memory.workspace, newest.values(), index)
     shown = {entity.key: entity.name for entity in known.values()} | {who.key: who.name if who.page else name}
     texts = [text_of(row, seen[row.id]).content for row in newest.values() if row.id in seen]

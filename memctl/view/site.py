@@ -138,10 +138,9 @@ class Site:
     def _drawn(self, views: Iterable[BeliefView], up: str = "") -> list[tuple[BeliefView, Markup]]:
         """Beliefs, each with its curve where there is one."""
         link, today = partial(self.link, up=up), self.memory.today
-        curves = (
-            (view, curve_chart(view.text, view.curve, today, link) if len(view.curve) > 1 else "") for view in views
-        )
-        return [(view, Markup(curve)) for view, curve in curves]
+        curves = ((view, view.curve) for view in views)
+        drawn = ((view, curve_chart(view.text, curve, today, link) if curve[1:] else "") for view, curve in curves)
+        return [(view, Markup(chart)) for view, chart in drawn]
 
     def _digest(self) -> str:
         weeks = sorted((path for path in self.group_of if path.startswith("bank/digest/")), reverse=True)[:_WEEKS]

@@ -180,7 +180,8 @@ def memory_of(
     kept, left = _attributes(value, place)
     told = moment(value.get("created_at"))
     name = value.get("user_id")
-    names = (name.strip(),) if isinstance(name, str) and _is_name(name) else ()
+    name = name.strip() if isinstance(name, str) and name.strip().casefold() not in _NO_NAMES else ""
+    names = (name,) if re.fullmatch(r"[^\W\d_][\w .'-]{0,60}", name) else ()
     number = value.get("id")
     block = number if isinstance(number, str) and _UUID.fullmatch(number) else None  # no other: it could be one of ours
     if number is not None and block is None:
@@ -188,10 +189,6 @@ def memory_of(
     fact = Fact(Kind.WORLD, text, names, source=source, extra=tuple(kept), block_id=block)
     day = told.date() if told and told.date() <= today + timedelta(days=1) else undated or today
     return ForeignMemory(fact, day, tuple(left))
-
-
-def _is_name(text: str) -> bool:
-    return text.strip().casefold() not in _NO_NAMES and bool(re.fullmatch(r"[^\W\d_][\w .'-]{0,60}", text.strip()))
 
 
 def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, str]], list[Left]]:

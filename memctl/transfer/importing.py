@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from ..errors import CannotWrite, MemctlError, NothingFound, Refused, Usage
+from ..errors import CannotWrite, MemctlError, NothingFound, Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
 from ..index.queries.names import paths_by_name
@@ -28,7 +29,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import render
 from ..notes.edits import diff
 from ..notes.files import create, read_page
-from ..notes.workspace import Workspace
+from ..notes.workspace import PageFile, Workspace
 from ..retain.retain import retain
 from .foreign import KINDS, Left, conversation_page, imported, is_memory, memory_of, place_below, place_of
 
@@ -152,8 +153,6 @@ def _memories(value: Any) -> list[dict[str, Any]]:
 
 
 class _Import:
-    """One import on its way."""
-
     def __init__(self, memory: OpenMemory, source: Path, kind: str, options: ImportOptions) -> None:
         self._memory, self._source, self._kind, self._options = memory, source, kind, options
         self._workspace = memory.workspace
@@ -172,12 +171,9 @@ class _Import:
         pages = home.scan()
         for done, found in enumerate(pages):
             self._memory.progress(done, len(pages), "importing")
-            if self._source != folder and found.path != self._source.name:
-                continue
-            if found.problem:
-                self._leave(found.path, found.problem)
-                continue
-            self._note(home, found.path, self._place(name, found.path))
+            if self._source in (folder, folder / found.path):
+                with self._leaving(found.path):
+                    self._note(home, found, name)
         if self._source == folder:
             self.done.left += _other_files(folder)
 
@@ -194,18 +190,17 @@ class _Import:
         self._claimed.add(path)
         return path
 
-    def _note(self, home: Workspace, origin: str, path: str) -> None:
-        try:
-            read = read_page(home, origin)
-            if read.warning:
-                raise Usage(f"{read.warning}; repair it there first", "see it in its own program")
-            if self._has_secret(origin, read.text):
-                return
-            text, left = imported(self._kind, origin, path, read.text, self._mark)
-        except MemctlError as error:
-            self._leave(origin, error.what)
-            return
-        self._write(path, text, origin)
+    def _note(self, home: Workspace, found: PageFile, name: str) -> None:
+        if found.problem:
+            raise Usage(found.problem)
+        path = self._place(name, found.path)
+        read = read_page(home, found.path)
+        if read.warning:
+            raise Usage(f"{read.warning}; repair it there first")
+        self._refuse_secrets(read.text)
+        text, left = imported(self._kind, found.path, path, read.text, self._mark)
+        with self._leaving(found.path):
+            self._write(path, text)
         self.done.left += left
 
     def export(self) -> None:
@@ -214,10 +209,12 @@ class _Import:
         days: defaultdict[date, list[Fact]] = defaultdict(list)
         for count, item in enumerate(_items(self._workspace, self._source, notes), 1):
             self._memory.progress(count, 0, "reading")
+            place = f"{self._source.name}#L{item.line}"
             if self._kind == "chatgpt":
-                self._conversation(item, count, notes)
+                with self._leaving(place):
+                    self._conversation(item, place, count, notes)
             else:
-                for day, fact in self._facts(item):
+                for day, fact in self._facts(item, place):
                     days[day].append(fact)
         for done, (day, facts) in enumerate(sorted(days.items())):
             self._memory.progress(done, len(days), "importing")
@@ -225,28 +222,24 @@ class _Import:
         for notice in notes.all():
             self._leave(f"{self._source.name}#L{notice.line}", notice.text)
 
-    def _conversation(self, item: JsonItem, count: int, notes: Notes) -> None:
-        place = f"{self._source.name}#L{item.line}"
+    def _conversation(self, item: JsonItem, place: str, count: int, notes: Notes) -> None:
         if not is_conversation(item.value):
-            self._leave(place, "not a conversation")
-            return
+            raise Usage("not a conversation")
         title = item.value.get("title")
         title = title if isinstance(title, str) and title.strip() else "Conversation"
         number = str(item.value.get("conversation_id") or item.value.get("id") or count)
         turns = list(conversation_turns(item, notes))
         made = conversation_page(title, turns, self._mark, number)
         if made is None:
-            self._leave(place, f"nobody says anything in {title[:60]!r}")
-            return
+            raise Usage(f"nobody says anything in {title[:60]!r}")
         others = Counter(turn.role for turn in turns if turn.role not in ("user", "assistant"))
         for role, times in sorted(others.items()):
             self._leave(place, f"{times} messages by {role}")
-        if not self._has_secret(place, made[1]):
-            self._write(*made, place)
+        self._refuse_secrets(made[1])
+        self._write(*made)
 
-    def _facts(self, item: JsonItem) -> Iterator[tuple[date, Fact]]:
+    def _facts(self, item: JsonItem, place: str) -> Iterator[tuple[date, Fact]]:
         """The facts of an object of a mem0 export, each with its day."""
-        place = f"{self._source.name}#L{item.line}"
         found = _memories(item.value)
         today = self._memory.today
         undated = min(today, date.fromtimestamp(self._source.stat().st_mtime))
@@ -254,62 +247,51 @@ class _Import:
             self._leave(place, "not a memory")
         for number, value in enumerate(found, 1):
             at = place if len(found) == 1 else f"{place}, {number}"
-            memory = memory_of(value, at, today, self._mark, undated)
-            if memory is None:
-                self._leave(at, "a memory that says nothing")
-                continue
-            self.done.left += memory.left
-            try:
+            with self._leaving(at):
+                memory = memory_of(value, at, today, self._mark, undated)
+                if memory is None:
+                    raise Usage("a memory that says nothing")
+                self.done.left += memory.left
                 fact = clean(memory.fact)
-            except Refused as error:
-                self._leave(at, error.what)
-                continue
-            secret = find_secrets(render(fact))
-            if secret and not self._options.allow_secrets:
-                self._leave(at, f"looks like a {secret[0].name}")
-                continue
-            yield memory.day, fact
+                secret = find_secrets(render(fact))
+                if secret and not self._options.allow_secrets:
+                    raise Usage(f"looks like a {secret[0].name}")
+                yield memory.day, fact
 
     # -- writing --
 
-    def _has_secret(self, origin: str, text: str) -> bool:
-        secret = None if self._options.allow_secrets else next(iter(find_secrets(text)), None)
-        if secret:
+    @contextmanager
+    def _leaving(self, place: str) -> Iterator[None]:
+        """What cannot be taken is named, with the reason, and the import goes on; a disk that takes nothing ends it."""
+        try:
+            yield
+        except CannotWrite:
+            raise
+        except MemctlError as error:
+            self._leave(place, error.what)
+
+    def _refuse_secrets(self, text: str) -> None:
+        for secret in () if self._options.allow_secrets else find_secrets(text):
             line = text.count("\n", 0, secret.start) + 1
-            self._leave(origin, f"line {line} looks like a {secret.name}; take it out, or --allow-secrets")
-        return secret is not None
+            raise Usage(f"line {line} looks like a {secret.name}; take it out, or --allow-secrets")
 
-    def _write(self, path: str, text: str, origin: str) -> None:
+    def _write(self, path: str, text: str) -> None:
         """A page of its own; one that is there is never written over."""
-        try:
-            path = self._workspace.contain(path)
-        except MemctlError as error:
-            self._leave(origin, error.what)
-            return
-        if path in self._written or (self._workspace.root / path).exists():
-            self._exists(path, text, origin)
-            return
-        if self._mark and (taken := self._taken_names(path, text)):
-            self._leave(origin, f"it calls itself {taken}; take that out of its names there, or --trusted")
-            return
-        self._written.add(path)
-        if self._options.dry_run:
-            self.done.diff += diff(path, "", text)
-        elif not create(self._workspace, path, text):
-            self._exists(path, text, origin)
-            return
-        self.done.pages.append(path)
-
-    def _exists(self, path: str, text: str, origin: str) -> None:
-        try:
-            same = path not in self._written and read_page(self._workspace, path).text == text
-        except MemctlError as error:
-            self._leave(origin, error.what)
-            return
-        if same:
+        path = self._workspace.contain(path)
+        is_there = path in self._written or (self._workspace.root / path).exists()
+        if not is_there:
+            if self._mark and (taken := self._taken_names(path, text)):
+                raise Usage(f"it calls itself {taken}; take that out of its names there, or --trusted")
+            self._written.add(path)
+            if self._options.dry_run:
+                self.done.diff += diff(path, "", text)
+            is_there = not self._options.dry_run and not create(self._workspace, path, text)
+        if not is_there:
+            self.done.pages.append(path)
+        elif path not in self._written and read_page(self._workspace, path).text == text:
             self.done.same += 1
         else:
-            self._leave(origin, f"{path} is there and says something else; it stays as it is")
+            raise Usage(f"{path} is there and says something else; it stays as it is")
 
     def _taken_names(self, path: str, text: str) -> str:
         """The names of an entity page that another page here has: it would be ambiguous between the two."""

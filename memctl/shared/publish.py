@@ -110,10 +110,8 @@ def publish(
             if dry_run:
                 raise _DryRun
             own.begin(before.token, after.token)
-            at.settle(after, after.team != before.team)
-            at.send(after, _read(pages, heads, sent), lambda count: memory.progress(count, len(sent), "publishing"))
-            at.cite(after, cited)
-            at.remove(name, removed)
+            read = _read(pages, heads, sent)
+            at.write(before, after, read, cited, removed, lambda count: memory.progress(count, len(sent), "publishing"))
     except _DryRun:
         pass
     return done

@@ -238,44 +238,38 @@ class SharedSession:
         sql = "SELECT path, digest, head FROM memctl.pages WHERE workspace = %s"
         return {row[0]: SharedPage(*row) for row in self._rows(sql, name)}
 
-    def send(self, row: SharedWorkspace, pages: Iterator[SharedPage], told: Callable[[int], object]) -> None:
-        """Put these pages there, some at a time; `row` has the revision to come, and `told` hears how many were sent."""
+    def write(
+        self, before: SharedWorkspace, after: SharedWorkspace, pages: Iterator[SharedPage], cited: Mapping[str, str],
+        removed: Sequence[str], told: Callable[[int], object],
+    ) -> None:  # fmt: skip
+        """Make of what a workspace was what it is now: put pages there, some at a time, of which `told` hears how many were sent.
+
+        `cited` are pages that are as they were, and stand in a commit now.
+        """
+        name, revision, run = after.workspace, after.revision, self._connection.execute
+        sql = (
+            "UPDATE memctl.workspaces SET team = %s, revision = %s, removed = %s, head = %s, token = %s, analysis = %s, ttl = %s, "
+            "publisher = current_user, published = now() WHERE workspace = %s"
+        )
+        run(sql, [after.team, revision, after.removed, after.head, after.token, after.analysis, after.ttl, name])
+        if after.team != before.team:
+            run("UPDATE memctl.pages SET team = %s WHERE workspace = %s", [after.team, name])
         sql = (
             "INSERT INTO memctl.pages (workspace, team, revision, path, digest, head, content, terms) "
             "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path) DO UPDATE SET team = excluded.team, "
             "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
             "content = excluded.content, terms = excluded.terms"
         )
-        rows = ((row.workspace, row.team, row.revision, *page) for page in pages)
+        rows = ((name, after.team, revision, *page) for page in pages)
         count = 0
         with self._connection.cursor() as cursor:
             while some := list(islice(rows, _SOME)):
                 cursor.executemany(sql, some)
                 count += len(some)
                 told(count)
-
-    def cite(self, row: SharedWorkspace, heads: Mapping[str, str]) -> None:
-        """Pages that are as they were, and stand in a commit now."""
-        sql = "UPDATE memctl.pages SET head = %s, revision = %s WHERE workspace = %s AND path = %s"
-        values = [(head, row.revision, row.workspace, path) for path, head in heads.items()]
-        self._connection.cursor().executemany(sql, values)
-
-    def remove(self, name: str, paths: Sequence[str]) -> None:
-        """Take pages away."""
-        sql = "DELETE FROM memctl.pages WHERE workspace = %s AND path = ANY(%s)"
-        self._connection.execute(sql, [name, list(paths)])
-
-    def settle(self, row: SharedWorkspace, moved: bool) -> None:
-        """Write down what the workspace is now; `moved` to another team."""
-        sql = (
-            "UPDATE memctl.workspaces SET team = %s, revision = %s, removed = %s, head = %s, token = %s, analysis = %s, ttl = %s, "
-            "publisher = current_user, published = now() WHERE workspace = %s"
-        )
-        given = [row.team, row.revision, row.removed, row.head, row.token, row.analysis, row.ttl, row.workspace]
-        self._connection.execute(sql, given)
-        if moved:
-            sql = "UPDATE memctl.pages SET team = %s WHERE workspace = %s"
-            self._connection.execute(sql, [row.team, row.workspace])
+            sql = "UPDATE memctl.pages SET head = %s, revision = %s WHERE workspace = %s AND path = %s"
+            cursor.executemany(sql, [(head, revision, name, path) for path, head in cited.items()])
+        run("DELETE FROM memctl.pages WHERE workspace = %s AND path = ANY(%s)", [name, list(removed)])
 
     def withdraw(self, name: str) -> bool:
         """Take a workspace away with all of its pages; False if there is none of that name."""

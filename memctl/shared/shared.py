@@ -55,7 +55,6 @@ class _Held:
         self.servers, self.copies = dict[str, SharedServer](), dict[Workspace, Resident]()
 
     def close(self) -> None:
-        """Close all of it."""
         for server in self.servers.values():
             server.close()
         for copy in self.copies.values():

@@ -9,16 +9,8 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..beliefs import confidence
-from ..beliefs.page_read import (
-    LEDGER,
-    BeliefEntry,
-    LastWritten,
-    edit_lines,
-    last_written_body,
-    read_entries,
-    read_last_written,
-)
+from ..beliefs import confidence, page_read
+from ..beliefs.page_read import LEDGER, BeliefEntry, LastWritten
 from ..beliefs.page_write import unread_heads, write_opinions
 from ..beliefs.replay import Replayed, ReplayInput, replay_beliefs
 from ..facts import Fact, Span
@@ -94,12 +86,9 @@ def _redactions(path: str, text: str, page: Page, targets: Collection[RedactionT
     here = [t for t in targets if t.span in roles and digest(page.lines[t.span.line - 1 : t.span.end_line]) == t.digest]
     found = [Redaction(target.span, target.ref, roles[target.span], target.named) for target in here]
     moved = {(t.ref, t.digest): t.named for t in targets if t not in here}
-    rows = rows_of(path, as_indexed(text)).rows if moved else ()
-    found += [
-        Redaction(Span(row.line, row.end_line), row.ref, Role(row.role), moved[row.ref, row.digest])
-        for row in rows
-        if row.block is None and (row.ref, row.digest) in moved
-    ]
+    for row in rows_of(path, as_indexed(text)).rows if moved else ():
+        if row.block is None and (named := moved.get((row.ref, row.digest))) is not None:
+            found.append(Redaction(Span(row.line, row.end_line), row.ref, Role(row.role), named))
     return sorted(found)
 
 
@@ -185,20 +174,20 @@ def without_evidence(
     Beliefs that were `chosen`, and those that only repeat a line that is gone (`stating` has its facts by id), go with their evidence.
     A belief that a person changed stays and is named.
     """
-    entries = [e for e in read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
+    entries = [e for e in page_read.read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
     if not entries:
         return CleanedBeliefs(text)
-    marks = read_last_written(text)
+    marks = page_read.read_last_written(text)
     copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, stating)]
-    made = edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
+    made = page_read.edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
     taken = _refs(copies)
     kept = {ref: marks[ref] for ref in marks if ref not in taken}
     if edited(text, LEDGER):
         why = f"{OPINIONS}: the block `{LEDGER}` was edited by hand; other evidence stays until reflect can write"
         return CleanedBeliefs(made, taken, [why])
     if len(kept) < len(marks):
-        made = splice(made, LEDGER, last_written_body(kept))
-    standing, page = read_entries(made)
+        made = splice(made, LEDGER, page_read.last_written_body(kept))
+    standing, page = page_read.read_entries(made)
     there = {ref: places[ref] for ref in places.keys() - gone.refs}
     unread = unread_heads(page, standing, kept)
     given = ReplayInput((), there, gone.refs, names_of, lambda belief, fact: None, today, unread)

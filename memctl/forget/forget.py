@@ -35,17 +35,8 @@ from ..beliefs.page_read import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
 from ..index.open_memory import OpenMemory
+from ..index.queries import forget as queries
 from ..index.queries.entries import by_refs
-from ..index.queries.forget import (
-    copies_on,
-    drop_derived,
-    expunge,
-    is_unclean,
-    linked_to,
-    mark_unclean,
-    same_words,
-    tombstones,
-)
 from ..index.recalled import drop_recalled
 from ..index.rows import rows_of
 from ..index.sync import sync
@@ -102,7 +93,7 @@ class Forgetting:
     already: list[Citation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def add(self, plan: ForgetPlan, not_written: Collection[str] = ()) -> None:
+    def add(self, plan: _ForgetPlanner, not_written: Collection[str] = ()) -> None:
         """Report a plan, apart from the pages that could not be written."""
         known, found = {line.ref for line in self.lines}, plan.selection
         self.lines += [ForgottenLine.of(one) for one in found.chosen if one.entry.path not in not_written]
@@ -110,17 +101,6 @@ class Forgetting:
         self.beliefs = list(dict.fromkeys([*self.beliefs, *plan.beliefs]))
         self.left, self.exempt = found.left, dict(found.exempt)
         self.already = [Citation(e.path, e.line, e.end_line) for e in found.already if e.ref not in known]
-
-
-@dataclass(slots=True)
-class ForgetPlan:
-    """Edits in the order in which they are to be written; `is_reflected` if reflect wrote pages, and is to write them again."""
-
-    selection: Selection
-    edits: list[Edit] = field(default_factory=list)
-    scrubbed: list[str] = field(default_factory=list)
-    beliefs: list[str] = field(default_factory=list)
-    is_reflected: bool = False
 
 
 def suggest(memory: OpenMemory, selectors: Selectors) -> Forgetting:
@@ -133,10 +113,9 @@ def suggest(memory: OpenMemory, selectors: Selectors) -> Forgetting:
             return suggested(at, selectors)
 
     found = memory.run(job)
-    report = Forgetting()
-    report.add(ForgetPlan(found))
-    report.lines = [ForgottenLine.of(one, one.content) for one in found.chosen]
-    return report
+    lines = [ForgottenLine.of(one, one.content) for one in found.chosen]
+    already = [Citation(e.path, e.line, e.end_line) for e in found.already]
+    return Forgetting(lines, left=found.left, exempt=dict(found.exempt), already=already)
 
 
 def forget(memory: OpenMemory, selectors: Selectors, *, apply: bool = False) -> Forgetting:
@@ -180,13 +159,13 @@ def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None
     is_reflected = is_done = False
     try:
         with writing_alone(memory.workspace, "reflect"):
-            was_stopped = memory.run(lambda at: is_unclean(at.index))  # a run before this one, half-way
+            was_stopped = memory.run(lambda at: queries.is_unclean(at.index))  # a run before this one, half-way
             for _ in range(_ROUNDS):
                 planned = memory.run(lambda at: _plan(at, selectors))
                 is_reflected |= planned.is_reflected and bool(planned.selection.chosen or was_stopped)
                 if planned.edits:
                     never_undone(memory.workspace, "forget")
-                    memory.run(lambda at: mark_unclean(at.index))
+                    memory.run(lambda at: queries.mark_unclean(at.index))
                 changed = _write(memory.workspace, planned.edits)
                 report.add(planned, changed)
                 if not changed:
@@ -200,7 +179,7 @@ def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None
         _expunge(memory, report)
         if not is_done:  # the next call goes on
             with suppress(MemctlError):
-                memory.run(lambda at: mark_unclean(at.index))
+                memory.run(lambda at: queries.mark_unclean(at.index))
 
 
 def _write(workspace: Workspace, edits: Sequence[Edit]) -> list[str]:
@@ -234,7 +213,7 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
     """Leave no byte of the lines in the index and in the vectors; a warning where that cannot be done."""
 
     def job(at: OpenMemory) -> str | None:
-        cleaning = bool(report.lines) or is_unclean(at.index)
+        cleaning = bool(report.lines) or queries.is_unclean(at.index)
         stale = sync(at.workspace, at.index, progress=at.progress).stale
         if stale or not cleaning:
             return stale
@@ -261,35 +240,39 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
 
 def _cleaned(at: OpenMemory) -> str | None:
     """Clean one index and its vectors; None, or why that could not be done."""
-    drop_derived(at.workspace)
+    queries.drop_derived(at.workspace)
     if why := sync(at.workspace, at.index, progress=at.progress).stale:
         return why
     left = erase_vectors(at)
-    why = expunge(at.index)
+    why = queries.expunge(at.index)
     if left and not why:
-        mark_unclean(at.index)  # so that the next call looks at the vectors again
+        queries.mark_unclean(at.index)  # so that the next call looks at the vectors again
     return why or (f"vectors: {left}" if left else None)
 
 
 # -- the plan ---------------------------------------------------------------------------------------------------------
 
 
-def _plan(memory: OpenMemory, selectors: Selectors) -> ForgetPlan:
+def _plan(memory: OpenMemory, selectors: Selectors) -> _ForgetPlanner:
     """The plan of one call. Writes nothing but the index, which it brings up to date."""
     _freshen(memory)
     with memory.index.reading():
         planner = _ForgetPlanner(memory, select(memory, selectors))
-        if planner.plan.selection.chosen:
+        if planner.selection.chosen:
             planner.redact_lines()
             planner.clean_beliefs()
             planner.clean_blocks()
             planner.look_around()
         planner.rename()
-        return planner.finish()
+        planner.finish()
+        return planner
 
 
 class _ForgetPlanner:
-    """Plans one call of forget, page by page."""
+    """Plans one call of forget, page by page: `edits` in the order in which they are to be written.
+
+    `is_reflected` if reflect wrote pages, and is to write them again.
+    """
 
     def __init__(self, memory: OpenMemory, selection: Selection) -> None:
         self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
@@ -299,7 +282,10 @@ class _ForgetPlanner:
         self._gone = gone_of((), set())
         self._left = selection.left
         self._named: dict[str, str] = {}  # the ids of tombstones, by those that the lines had
-        self.plan = ForgetPlan(selection)
+        self.selection, self.is_reflected = selection, False
+        self.edits: list[Edit] = []
+        self.scrubbed: list[str] = []
+        self.beliefs: list[str] = []
 
     def _read(self, path: str) -> str | None:
         """The page as planned so far; None if it cannot be read."""
@@ -321,7 +307,7 @@ class _ForgetPlanner:
     def redact_lines(self) -> None:
         """Plan the tombstones; a line that cannot go without harm to its neighbours is not chosen any more."""
         by_page: dict[str, list[Chosen]] = {}
-        for one in self.plan.selection.chosen:
+        for one in self.selection.chosen:
             by_page.setdefault(one.entry.path, []).append(one)
         kept: list[Chosen] = []
         for path, chosen in by_page.items():
@@ -344,7 +330,7 @@ class _ForgetPlanner:
             why = "stands too close to what follows: put a blank line below it first"
             self._left += [f"{one.place} {why}" for one in harmful]
             kept += [one for one in chosen if one not in harmful]
-        self.plan.selection.chosen = kept
+        self.selection.chosen = kept
         mine, refs = {one.entry.id for one in kept}, {one.entry.ref for one in kept}
         living = {e.ref for e in by_refs(self._index, refs) if e.block is None and e.id not in mine}
         self._gone = gone_of(kept, refs - living)
@@ -354,7 +340,7 @@ class _ForgetPlanner:
         text = self._read(OPINIONS)
         if not text:
             return
-        chosen = self.plan.selection.chosen
+        chosen = self.selection.chosen
         named = {one.entry.ref for one in chosen if _is_belief(one)}
         stating = {one.entry.ref: one.fact for one in chosen if one.fact and not _is_belief(one)}
         refs = {ref for entry in read_entries(text)[0] for ref in entry.refs}
@@ -363,13 +349,13 @@ class _ForgetPlanner:
             today=self._today,
         )  # fmt: skip
         self._put(OPINIONS, made.text)
-        self.plan.beliefs = list(made.removed)
+        self.beliefs = list(made.removed)
         self._left += made.left
         self._gone = self._gone._replace(refs=self._gone.refs | set(made.removed))
 
     def clean_blocks(self) -> None:
         """Plan the pages with managed blocks."""
-        for path in dict.fromkeys(path for path, _ in copies_on(self._index)):
+        for path in dict.fromkeys(path for path, _ in queries.copies_on(self._index)):
             text = self._read(path)
             if text is not None:
                 made, edited = without_copies(path, text, self._gone)
@@ -379,16 +365,16 @@ class _ForgetPlanner:
 
     def look_around(self) -> None:
         """Name what still points at what is gone, lines of the same words, and transcripts that would tell it anew."""
-        chosen = self.plan.selection.chosen
+        chosen = self.selection.chosen
         origins = (one.fact.source for one in chosen if one.fact and one.fact.source)
         told_in = {source.partition(":")[2].rpartition("#L")[0] for source in origins}
         again = "was ingested: as long as it is there, it can be ingested again"
         self._left += [f"{name} {again}" for name in sorted(filter(None, told_in))]
         mine = {one.entry.id for one in chosen}
-        for ref, relation, entry in linked_to(self._index, self._gone.refs):
+        for ref, relation, entry in queries.linked_to(self._index, self._gone.refs):
             if relation in _SPELLED and entry.id not in mine:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} says {_SPELLED[relation]}={ref}")
-        for entry in same_words(self._index, {one.entry.content_key for one in chosen if one.fact}):
+        for entry in queries.same_words(self._index, {one.entry.content_key for one in chosen if one.fact}):
             if entry.id not in mine:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")
         planned = {path: page.after for path, page in self._pages.items()}
@@ -399,7 +385,7 @@ class _ForgetPlanner:
 
     def rename(self) -> None:
         """Plan that no tombstone and no line outside of managed blocks names an id that tells what was forgotten."""
-        stones = {row.ref for row in tombstones(self._index) if not tells_nothing(row.ref)}
+        stones = {row.ref for row in queries.tombstones(self._index) if not tells_nothing(row.ref)}
         living = {entry.ref for entry in by_refs(self._index, stones) if entry.block is None}
         for ref in stones | self._gone.refs:
             self._name(ref)
@@ -422,16 +408,13 @@ class _ForgetPlanner:
                 if (made := str(page)) != text and self._read(path) is not None:
                     self._put(path, made)
 
-    def finish(self) -> ForgetPlan:
-        """The plan: copies before lines."""
-        plan, redacted = self.plan, self._redacted
+    def finish(self) -> None:
+        """Put the edits in order: copies before lines."""
         edits = [page for page in self._pages.values() if page.is_change]
-        plan.edits = sorted(edits, key=lambda edit: (edit.path in redacted, edit.path))
-        plan.scrubbed = [edit.path for edit in plan.edits if edit.path not in redacted]
-        plan.selection.left = list(dict.fromkeys(self._left))
-        written = _REFLECTED.intersection(name for _, name in copies_on(self._index))
-        plan.is_reflected = bool(written)
-        return plan
+        self.edits = sorted(edits, key=lambda edit: (edit.path in self._redacted, edit.path))
+        self.scrubbed = [edit.path for edit in self.edits if edit.path not in self._redacted]
+        self.selection.left = list(dict.fromkeys(self._left))
+        self.is_reflected = any(name in _REFLECTED for _, name in queries.copies_on(self._index))
 
 
 def _is_belief(one: Chosen) -> bool:

@@ -16,23 +16,10 @@ from ..errors import MemctlError, NothingFound
 from ..facts import Citation, Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
+from ..index.queries import forget as queries
 from ..index.queries.beliefs import answer_lines
 from ..index.queries.entries import Filter, by_refs
 from ..index.queries.expiry import PINNED, Expiry, expiry_on
-from ..index.queries.forget import (
-    MAY_GO,
-    fixed,
-    forgettable,
-    outdated_before,
-    said_about,
-    said_before,
-    said_twice,
-    sourced,
-    unneeded,
-    with_an_end,
-    with_ids,
-    with_successors,
-)
 from ..index.queries.names import KnownNames, entity_named
 from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread
@@ -113,8 +100,8 @@ def select(memory: OpenMemory, selectors: Selectors) -> Selection:
     found = search.found
     if selectors.ids and not search.ids:
         return found
-    conditions = [with_an_end(search.expiry)] if selectors.expired else []
-    conditions += [unneeded(memory.today)] if selectors.unused else []
+    conditions = [queries.with_an_end(search.expiry)] if selectors.expired else []
+    conditions += [queries.unneeded(memory.today)] if selectors.unused else []
     chosen = search.entries(*conditions)
     if selectors.expired:
         chosen = list(search.expired(chosen))
@@ -122,7 +109,7 @@ def select(memory: OpenMemory, selectors: Selectors) -> Selection:
         chosen = list(search.unused(chosen))
     chosen = list(search.writable(chosen))
     if selectors.about:
-        found.left += [_by_hand(one.entry) for one in search.entries(*conditions, query=fixed)]
+        found.left += [_by_hand(one.entry) for one in search.entries(*conditions, query=queries.fixed)]
     if selectors.ids:
         chosen += search.stating(chosen)
         chosen += search.answers(chosen)
@@ -138,14 +125,14 @@ def suggested(memory: OpenMemory, selectors: Selectors) -> Selection:
     every = not selectors.expired and not selectors.unused
     reasons: list[Iterable[Chosen]] = []
     if selectors.expired or every:
-        reasons.append(search.expired(search.entries(with_an_end(search.expiry))))
+        reasons.append(search.expired(search.entries(queries.with_an_end(search.expiry))))
     if every:
-        within = {one.entry.id for one in search.entries(said_twice())}
-        twice = search.read(forgettable(memory.index, [said_twice()]))
-        reasons.append(search.outdated(search.entries(with_successors(today))))
+        within = {one.entry.id for one in search.entries(queries.said_twice())}
+        twice = search.read(queries.forgettable(memory.index, [queries.said_twice()]))
+        reasons.append(search.outdated(search.entries(queries.with_successors(today))))
         reasons.append(one for one in search.uncited(_repeated(twice)) if one.entry.id in within)
     if selectors.unused or every:
-        reasons.append(search.unused(search.entries(unneeded(today))))
+        reasons.append(search.unused(search.entries(queries.unneeded(today))))
     first = {one.entry.id: one for reason in reversed([list(reason) for reason in reasons]) for one in reason}
     search.found.chosen = sorted(search.without_exempt(search.writable(first.values())), key=_place)
     return search.found
@@ -182,7 +169,7 @@ class _Search:
         elif missing:
             raise NothingFound(f"no line has the id ^{missing[0]}", "`memctl recall` prints the id of each line")
         for entry in entries:
-            if entry.block is None and Role(entry.role) not in MAY_GO:
+            if entry.block is None and Role(entry.role) not in queries.MAY_GO:
                 self.found.left.append(_by_hand(entry))
             elif entry.path == OPINIONS and entry.role != Role.FACT.value:
                 what = "is evidence: forget the line that it cites, or the belief"
@@ -192,14 +179,14 @@ class _Search:
         return tuple(ref for ref in wanted if ref in living)
 
     def entries(
-        self, *more: Filter, query: Callable[[Index, Sequence[Filter]], list[Row]] = forgettable
+        self, *more: Filter, query: Callable[[Index, Sequence[Filter]], list[Row]] = queries.forgettable
     ) -> list[Chosen]:
         """The entries that pass the selectors and some more conditions, as they stand on disk."""
         given = self._selectors
-        conditions = [said_about(who) for who in self._whom]
-        conditions += [with_ids(self.ids)] if given.ids else []
-        conditions += [said_before(given.before)] if given.before else []
-        conditions += [sourced(given.source)] if given.source else []
+        conditions = [queries.said_about(who) for who in self._whom]
+        conditions += [queries.with_ids(self.ids)] if given.ids else []
+        conditions += [queries.said_before(given.before)] if given.before else []
+        conditions += [queries.sourced(given.source)] if given.source else []
         return [one for one in self.read(query(self._index, [*conditions, *more])) if self._fits(one)]
 
     def _fits(self, one: Chosen) -> bool:
@@ -278,7 +265,7 @@ class _Search:
             validity = validities.validity[one.entry.id]
             by = validities.entries.get(validity.replaced_by) if validity.replaced_by is not None else None
             since = by and (by.first or by.day)
-            if by and since and since < outdated_before(self._today).isoformat():
+            if by and since and since < queries.outdated_before(self._today).isoformat():
                 yield one._replace(reason=f"replaced since {since} by ^{by.ref}")
 
     def uncited(self, chosen: Iterable[Chosen]) -> list[Chosen]:
@@ -288,13 +275,10 @@ class _Search:
             return []
         wanted = gone_of(kept, {o.entry.ref for o in kept})
         own = {(o.entry.path, number) for o in kept for number in range(o.seen.line, o.seen.end_line + 1)}
-        named = {
-            ref
-            for path, text in citing_pages(self._workspace, {})
-            for number, line in unmanaged_lines(text)
-            if (path, number) not in own
-            for ref in cited(line, path, wanted)
-        }
+        named: set[str] = set()
+        for path, text in citing_pages(self._workspace, {}):
+            lines = (line for number, line in unmanaged_lines(text) if (path, number) not in own)
+            named.update(*(cited(line, path, wanted) for line in lines))
         return [one for one in kept if one.entry.ref not in named]
 
     # -- what stays ---------------------------------------------------------------------------------------------------

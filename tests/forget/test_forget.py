@@ -575,7 +575,7 @@ def test_an_index_that_somebody_else_cleaned_up_late(tmp_path: Path, monkeypatch
     """Killed before the index was cleaned, the next --apply does it, even if it finds nothing to forget."""
     workspace = write_pages(tmp_path, {NEW: "- W: Keeps a zanzibarium ^z\n- W: Other\n"})
     rows(workspace)
-    monkeypatch.setattr(verb, "expunge", lambda index: "the disk is full")
+    monkeypatch.setattr(verb.queries, "expunge", lambda index: "the disk is full")
     assert "may still hold words" in gone(workspace, ids=("z",)).warnings[0]
     monkeypatch.undo()
     rows(workspace)

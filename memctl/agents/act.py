@@ -22,6 +22,7 @@ from ..index.rows import rows_of
 from ..language.analyzer import query_terms
 from ..language.names import slug
 from ..language.secrets import find_secrets
+from ..markdown.additions import clean
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import defused
 from ..markdown.front_matter import read_front_matter
@@ -271,8 +272,6 @@ def _source(written: str | None) -> tuple[str, list[str]]:
 
 def _fact(values: Mapping[str, str]) -> tuple[Fact, list[str]]:
     """The fact that a SAVE_FACT states, and what of it was not taken."""
-    from ..markdown.additions import clean
-
     command = Command("SAVE_FACT", dict(values), 0, 0, 0)
     text = _required(command, "value")
     key = _folded(_required(command, "key")) if "key" in values else None
@@ -313,18 +312,15 @@ def _found(command: Command, told: str, hits: Sequence[Hit], notes: Sequence[str
 
 def _line(hit: Hit) -> str:
     """A hit on one line, with its citation and what there is to say about it."""
-    said = [str(hit.source)]
-    if hit.day and hit.day not in hit.source.path:
-        said.append(hit.day)
-    if hit.entities:
-        said.append(f"about {' and '.join(hit.entities[:3])}")
-    if hit.confidence is not None:
-        said.append(f"confidence {hit.confidence:g}")
-    if hit.standing:
-        said.append(hit.standing)
-    if not is_trusted(hit.origin):
-        said.append(f"from {hit.origin}: not confirmed")
-    return f"- {' '.join(hit.content.split())} ({', '.join(said)})"
+    said = (
+        str(hit.source),
+        hit.day if hit.day and hit.day not in hit.source.path else "",
+        f"about {' and '.join(hit.entities[:3])}" if hit.entities else "",
+        "" if hit.confidence is None else f"confidence {hit.confidence:g}",
+        hit.standing,
+        "" if is_trusted(hit.origin) else f"from {hit.origin}: not confirmed",
+    )
+    return f"- {' '.join(hit.content.split())} ({', '.join(filter(None, said))})"
 
 
 # -- documents --------------------------------------------------------------------------------------------------------

@@ -150,8 +150,6 @@ def _cuts(text: str, commands: Sequence[Command]) -> Iterator[tuple[int, int]]:
 
 
 class _ReplyReader:
-    """One pass over a reply."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._openers = list(_compiled(_OPENER).finditer(text))
@@ -164,7 +162,6 @@ class _ReplyReader:
         self.ignored = 0
 
     def commands(self) -> Iterator[Command]:
-        """The commands from left to right."""
         if not self._openers:
             return
         unread = _Unread(self._text)
@@ -241,12 +238,11 @@ class _ReplyReader:
 
     def _limit(self, name: str, start: int) -> int:
         """How far a command may go: a document over others that stand in it, anything else up to the next one."""
-        if name == "SAVE_DOC":
-            at = bisect_left(self._hard, start + 1)
-            return self._hard[at] if at < len(self._hard) else len(self._text)
-        at = bisect_left(self._starts, start + 1)
-        following = self._starts[at] if at < len(self._starts) else len(self._text)
-        return min(following, start + _MOST_LETTERS)
+        is_document = name == "SAVE_DOC"
+        starts = self._hard if is_document else self._starts
+        at = bisect_left(starts, start + 1)
+        following = starts[at] if at < len(starts) else len(self._text)
+        return following if is_document else min(following, start + _MOST_LETTERS)
 
     def _is_link(self, start: int, end: int, bare: bool) -> bool:
         """True for `[…](target)`, `![…]`, and where a value stands alone for `[…][1]` and `[…]: target` too."""
@@ -348,7 +344,10 @@ class _ReplyReader:
             elif kind == "close":
                 if not depth and not closers:
                     return begin, start, end, True
-                if not depth and (unquoted is None or (is_document and not self._ends_line(unquoted[2]))):
+                if not depth and (
+                    unquoted is None
+                    or (is_document and text[unquoted[2] : unquoted[2] + 64].partition("\n")[0].strip())
+                ):
                     unquoted = begin, start, end, True
                 depth = max(0, depth - 1)
             elif kind == "quote" and token[0] in closers:
@@ -368,9 +367,6 @@ class _ReplyReader:
                 return begin, start, start, False
         self._is_open = unbalanced is None and unquoted is not None
         return unbalanced or unquoted
-
-    def _ends_line(self, end: int) -> bool:
-        return not self._text[end : end + 64].partition("\n")[0].strip()
 
 
 def _name(spelled: str) -> str:

@@ -49,19 +49,21 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
     if event not in EVENTS:
         _log(named, now, event, f"no such event; {', '.join(EVENTS)}")
         return None
-    keeps = event in ("pre-compact", "session-end")
+
+    def logged(done: dict[str, Any]) -> None:
+        if log := done.pop("log", ""):
+            _log(named or done.get("root"), now, event, f"{log} ({time.monotonic() - start:.1f} s)")
 
     def job() -> bytes:
         done = _tried(event, named, now, stdin)
-        if keeps and (log := done.pop("log", "")):  # itself: it may be on its own by then
-            _log(named or done.get("root"), now, event, f"{log} ({time.monotonic() - start:.1f} s)")
+        if event in ("pre-compact", "session-end"):  # itself: it may be on its own by then
+            logged(done)
         return json.dumps(done).encode()
 
     # A session may be the first that looks at the folder: its index is finished behind it.
     outcome = run_with_timeout(job, _SECONDS[event], finish=0.0 if event == "prompt" else _FINISH)
     said: Any = json.loads(outcome.answer) if outcome.answer is not None else {"log": outcome.trouble}
-    if said.get("log"):
-        _log(named or said.get("root"), now, event, f"{said['log']} ({time.monotonic() - start:.1f} s)")
+    logged(said)
     answer: dict[str, Any] | None = said.get("answer")
     return answer
 

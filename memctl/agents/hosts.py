@@ -301,21 +301,17 @@ def files_of(wish: Wish) -> list[File]:
 
 def notes_of(wish: Wish) -> list[str]:
     """What a person should know beside the files."""
-    notes = []
-    if wish.host == "codex" and wish.hooks:
-        notes.append("Codex runs new hooks after you have trusted them: /hooks in Codex")
-    if wish.host == "openclaw":
-        notes.append("OpenClaw has no command hooks; the skill tells the agent when to recall and to retain")
-    if wish.host == "cursor" and wish.scope == "user":
-        notes.append("Cursor reads the skill when it fits; --scope project adds a rule that is always read")
-    if wish.scope == "plugin":
-        folder = wish.quote([str(wish.here)])
-        notes.append(f"install it: claude plugin marketplace add {folder} && claude plugin install {NAME}@{NAME}")
-    if wish.scope == "project" and wish.host != "openclaw":
-        notes.append("the entries hold paths of this machine: keep them out of a repository that others use")
-    if not wish.allow_write:
-        notes.append("the MCP server only reads; --allow-write lets the agent answer, retain, reflect and forget")
-    return notes
+    host, scope, folder = wish.host, wish.scope, wish.quote([str(wish.here)])
+    install = f"claude plugin marketplace add {folder} && claude plugin install {NAME}@{NAME}"
+    told = (
+        (host == "codex" and wish.hooks, "Codex runs new hooks after you have trusted them: /hooks in Codex"),
+        (host == "openclaw", "OpenClaw has no command hooks; the skill tells the agent when to recall and to retain"),
+        (host == "cursor" and scope == "user", "Cursor reads the skill when it fits; --scope project adds a rule that is always read"),
+        (scope == "plugin", f"install it: {install}"),
+        (scope == "project" and host != "openclaw", "the entries hold paths of this machine: keep them out of a repository that others use"),
+        (not wish.allow_write, "the MCP server only reads; --allow-write lets the agent answer, retain, reflect and forget"),
+    )  # fmt: skip
+    return [note for is_told, note in told if is_told]
 
 
 def _hooks(wish: Wish, names: Mapping[str, str], grouped: bool = True) -> tuple[HostEntry, ...]:

@@ -89,8 +89,6 @@ def _shown(text: str, at: int) -> str:
 
 
 class _JsonReader:
-    """Reads values at positions of one text."""
-
     def __init__(self, text: str, json5: bool) -> None:
         self.text, self.json5 = text, json5
 
@@ -273,11 +271,8 @@ def remove(
     """
     above = tuple(path if item else path[:-1])
     holder = where(parse(text, json5), above)
-    places = [
-        number
-        for number, element in enumerate(holder.elements if holder else ())
-        if (same(element.node.value, value) if item else element.key == path[-1])
-    ]
+    elements = enumerate(holder.elements if holder else ())
+    places = [n for n, each in elements if (same(each.node.value, value) if item else each.key == path[-1])]
     if holder is None or not places:
         return None
     if not same(holder.elements[places[-1]].node.value, value):

@@ -65,14 +65,14 @@ def report(title: str, rows: list[dict[str, Any]], misses: bool) -> None:
         if rule:
             said[rule, verdict] += 1
             right[rule, verdict] += verdict == row["label"]
-            by_tier[RULES[rule].tier.value] += is_true
+            by_tier[RULES[rule].tier_from().value] += is_true
         if misses and verdict != row["label"]:
             print(f"{row['label']:8} -> {verdict:8} [{reason}]\n    {row['belief']}\n    {row['fact']}")
     print(
         f"\n{title}: {len(rows)} pairs, {by_tier['true']} speak; written {by_tier['certain']}, asked {by_tier['asked']}"
     )
     for (rule, verdict), count in sorted(said.items(), key=lambda each: (RULES[each[0][0]].tier.value, each[0])):
-        tier = "written" if RULES[rule].tier.value == "certain" else "asked"
+        tier = "written" if RULES[rule].tier_from().value == "certain" else "asked"
         print(f"  {tier:8} {rule:18} {verdict:9} right {right[rule, verdict]:3} of {count:3}")
 
 

@@ -31,19 +31,9 @@ class Measured(NamedTuple):
     right: int
     of: int
 
-    @property
-    def precision(self) -> float:
-        """From 0 to 1; 0 where nothing was measured."""
-        return self.right / self.of if self.of else 0.0
-
-    @property
-    def tier(self) -> Tier:
-        """Certain, or asked."""
-        return self.tier_from(CERTAIN_FROM)
-
-    def tier_from(self, needed: float) -> Tier:
-        """Certain from another precision on, or asked."""
-        return Tier.CERTAIN if self.of >= _FEWEST and self.precision >= needed else Tier.ASKED
+    def tier_from(self, needed: float = CERTAIN_FROM) -> Tier:
+        """Certain from a precision on, or asked."""
+        return Tier.CERTAIN if self.of >= _FEWEST and self.right / self.of >= needed else Tier.ASKED
 
 
 RULES: dict[str, Measured] = {

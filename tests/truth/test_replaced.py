@@ -121,7 +121,7 @@ def test_lines_that_both_hold_are_left_alone(why: str, one: str, other: str) -> 
 def test_facts_that_share_a_telling_word_are_asked_about(one: str, other: str) -> None:
     """Of one entity, in other words: how the old state ended, another value, another place."""
     rule = judged(one, other, Kind.WORLD, "Anna")
-    assert rule and RULES[rule].tier is Tier.ASKED
+    assert rule and RULES[rule].tier_from() is Tier.ASKED
     assert judged(one, one, Kind.WORLD, "Anna") == ""
 
 
@@ -148,7 +148,7 @@ def test_what_is_new_in_a_thing_is_not_the_thing(one: str, other: str, replacing
 def test_hearsay_asks_and_never_decides() -> None:
     rule = judged("Works at the mill.", "Somebody said Anna no longer works at the mill.", Kind.WORLD, "Anna")
     assert rule == "replaced: hearsay"
-    assert RULES[rule].tier is Tier.ASKED
+    assert RULES[rule].tier_from() is Tier.ASKED
 
 
 def test_what_a_machine_explains_is_no_state() -> None:

@@ -34,8 +34,7 @@ class Unanswered(MemctlError):
 class _NoRedirect(HTTPRedirectHandler):
     """The token goes nowhere else."""
 
-    def redirect_request(self, *given: Any) -> None:
-        """Follow nothing."""
+    def redirect_request(self, *given: Any) -> None: ...
 
 
 class Client:

@@ -84,17 +84,14 @@ class _Timed(socket.socket):
         self.settimeout(left)
 
     def connect(self, address: Any) -> None:
-        """Connect within the time that is left."""
         self._left()
         super().connect(address)
 
     def recv_into(self, *values: Any) -> int:
-        """Receive within the time that is left."""
         self._left()
         return super().recv_into(*values)
 
     def sendall(self, *values: Any) -> None:
-        """Send within the time that is left."""
         self._left()
         super().sendall(*values)
 

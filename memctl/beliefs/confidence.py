@@ -134,7 +134,6 @@ class _State:
         return a, b
 
     def add(self, item: Evidence) -> None:
-        """Take in the next item."""
         value = min(1.0, max(0.0, item.value))
         if item.verdict == "stated" and not self.begun:
             self.c0, self.k, self.begun = value, _GUESSED if item.guessed else _WRITTEN, True

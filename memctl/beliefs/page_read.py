@@ -10,10 +10,9 @@ from functools import cache
 from typing import NamedTuple
 
 from ..facts import Fact, Kind, Span
-from ..markdown.blocks import Side, conflict_sides, edited, splice
+from ..markdown.blocks import Side, block_body, conflict_sides, edited, splice
 from ..markdown.evidence_line import Bullet, parse_bullet
 from ..markdown.lines import LineText, Role, content_of, split_lines
-from ..markdown.markers import body_of
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 
 LEDGER = "evidence"  # the managed block that remembers what reflect wrote, so that an edit by hand shows
@@ -171,10 +170,8 @@ class LastWritten(NamedTuple):
 
 def read_last_written(text: str) -> dict[str, LastWritten]:
     """The marks on the page, by id of the belief; empty where there is no such block."""
-    lines = split_lines(text.removeprefix("\ufeff"))
-    block = next((block for block in live_blocks(lines) if block.name == LEDGER), None)
     found: dict[str, LastWritten] = {}
-    for line in body_of(lines, block) if block else ():
+    for line in block_body(text, LEDGER):
         words = line.split()
         if len(words) >= 2 and re.fullmatch(r"[\d.]+|-", words[1]):
             head = None if words[1] == "-" else words[1]
@@ -282,13 +279,11 @@ def _same_by_hand(text: str, before: tuple[str, str], is_ours: _IsOurs) -> str |
 def _told_by(page: str) -> dict[str, LastWritten]:
     """The marks of a page, with what a person has taken out since: evidence, and whole beliefs (no head)."""
     entries = {entry.ref: {bullet.ref for _, bullet in entry.bullets} for entry in read_entries(page)[0]}
-    return {
-        ref: LastWritten(
-            mark.head if ref in entries else None,
-            {fact: code if fact in entries.get(ref, ()) else "!" for fact, code in mark.codes.items()},
-        )
-        for ref, mark in read_last_written(page).items()
-    }
+    told = {}
+    for ref, mark in read_last_written(page).items():
+        codes = {fact: code if fact in entries.get(ref, ()) else "!" for fact, code in mark.codes.items()}
+        told[ref] = LastWritten(mark.head if ref in entries else None, codes)
+    return told
 
 
 def _is_refused(mark: LastWritten, entry: BeliefEntry | None, left_out: bool) -> bool:

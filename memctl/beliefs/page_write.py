@@ -13,18 +13,9 @@ from ..markdown.grammar import render
 from ..markdown.lines import Role, split_lines
 from ..markdown.markers import is_marker
 from ..markdown.page import Page, live_blocks
+from . import page_read
 from .confidence import Belief
-from .page_read import (
-    LEDGER,
-    BeliefEntry,
-    LastWritten,
-    edit_lines,
-    head_until,
-    head_with,
-    last_written_body,
-    read_entries,
-    removals,
-)
+from .page_read import LEDGER, BeliefEntry, LastWritten
 from .replay import Replayed
 
 _TITLE = "# Opinions\n"
@@ -47,25 +38,28 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
     lines = split_lines(bare)
     if edited(text, LEDGER):
         return WrittenPage(text, "its block `evidence` was edited; remove it, then reflect writes it again")
-    if not _is_whole(lines):
+    halves = any(is_marker(line) and line.split()[2] == LEDGER for line in lines)
+    if halves and all(
+        block.name != LEDGER for block in live_blocks(lines)
+    ):  # what a person meant by one must not be guessed
         lost = "its block `evidence` has lost one of its marker lines"
         return WrittenPage(text, f"{lost}; put it back, or take the rest of the block out")
     edits: list[_Edit] = []
     for belief in replayed.beliefs:
         if belief.entry:
             edits += _entry_edits(belief, belief.entry, lines)
-    edits += removals(replayed.withdrawn, lines, last=not replayed.beliefs)
+    edits += page_read.removals(replayed.withdrawn, lines, last=not replayed.beliefs)
     edits += _new_entries(replayed, lines)
-    made = edit_lines(text, edits)
+    made = page_read.edit_lines(text, edits)
     if not bare.strip(" \r\n") and replayed.beliefs:
         mark = text.removesuffix(bare)
         made = f"{mark}{_TITLE}\n{made.removeprefix(mark)}"
     if made != text or replayed.marks:
         try:
-            made = splice(made, LEDGER, last_written_body(replayed.marks))
+            made = splice(made, LEDGER, page_read.last_written_body(replayed.marks))
         except ValueError as error:
             return WrittenPage(text, str(error))
-    if not {belief.ref for belief in replayed.beliefs} <= {entry.ref for entry in read_entries(made)[0]}:
+    if not {belief.ref for belief in replayed.beliefs} <= {entry.ref for entry in page_read.read_entries(made)[0]}:
         return WrittenPage(text, "an open fence or comment would swallow the beliefs; close it")
     return WrittenPage(made)
 
@@ -82,20 +76,14 @@ def unread_heads(page: Page, entries: Sequence[BeliefEntry], marks: Mapping[str,
     return found
 
 
-def _is_whole(lines: Sequence[str]) -> bool:
-    """False where one marker of the block stands alone: what a person meant by it must not be guessed."""
-    halves = any(is_marker(line) and line.split()[2] == LEDGER for line in lines)
-    return not halves or any(block.name == LEDGER for block in live_blocks(lines))
-
-
 def _entry_edits(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> Iterator[_Edit]:
     first, last = entry.span
     head = list(lines[first - 1 : last])
     if entry.fact.confidence is None or f"{entry.fact.confidence:.2f}" != belief.number:
-        head[0] = head_with(head[0], belief.number)
+        head[0] = page_read.head_with(head[0], belief.number)
     was_over = any(bullet.verdict == "superseded" for _, bullet in entry.bullets)
     if belief.over != entry.fact.until and (belief.over or was_over):
-        head[0] = head_until(head[0], belief.over)
+        head[0] = page_read.head_until(head[0], belief.over)
     if entry.ref is None:  # or it stands in the middle, since a person went on below it
         head = [line.rstrip().removesuffix(f" ^{belief.ref}") if f" ^{belief.ref}" in line else line for line in head]
         head[-1] = f"{head[-1].rstrip()} ^{belief.ref}"
@@ -162,5 +150,5 @@ def _end(lines: Sequence[str]) -> int:
 def _rendered(belief: Belief) -> list[str]:
     head = Fact(Kind.OPINION, belief.fact.text, belief.fact.entities, block_id=belief.ref)
     line = f"- {render(head)}"
-    first = head_until(head_with(line, belief.number), belief.over)
+    first = page_read.head_until(page_read.head_with(line, belief.number), belief.over)
     return [first, *(f"  - {render_bullet(bullet)}" for bullet in belief.items)]

@@ -119,12 +119,9 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
 
 
 def is_ours(
-    entry: BeliefEntry,
-    mark: LastWritten | None,
-    told: Mapping[str, TrustedFact],
-    places: Mapping[str, confidence.Place],
-    forgotten: Set[str],
-) -> bool:
+    entry: BeliefEntry, mark: LastWritten | None, told: Mapping[str, TrustedFact],
+    places: Mapping[str, confidence.Place], forgotten: Set[str],
+) -> bool:  # fmt: skip
     """True if nothing in the entry is a person's, and all of it can be found again, or is gone for good."""
     stated = confidence.stated_in(entry)
     if mark is None or mark.head is None or stated is None or stated.ref is None or confidence.is_edited(entry, mark):

@@ -22,30 +22,18 @@ _MOST_BYTES = 16 * 1024 * 1024  # of a reply
 def context(
     call: Call,
     message: list[str] | None = argument("[MESSAGE]", "What the user says now; - reads it from stdin.", default=None),
-    messages: str | None = option(
-        "--messages -m", "A chat as JSON (- for stdin): print the messages to send instead.", "FILE"
-    ),
-    budget: int | None = option(
-        "--budget -b", "Never more tokens than that [default: 8000, or memctl.toml].", "TOKENS", min=1
-    ),
+    messages: str | None = option("--messages -m", "A chat as JSON (- for stdin): print the messages to send instead.", "FILE"),
+    budget: int | None = option("--budget -b", "Never more tokens than that [default: 8000, or memctl.toml].", "TOKENS", min=1),
     about: list[str] | None = ABOUT,
     since: str | None = option("--since", 'Lines from then on: 30d, 2025-11, "last week".', "WHEN"),
     private: bool = flag("--private", "Private lines too: for a model on this machine only."),
     no_core: bool = flag("--no-core", "With --messages: no core and lessons in it."),
-    inject: str | None = option(
-        "--inject",
-        "With --messages: user or system, where what is recalled stands [default: user, or memctl.toml].",
-        "ROLE",
-    ),
+    inject: str | None = option("--inject", "With --messages: user or system, where what is recalled stands [default: user, or memctl.toml].", "ROLE"),
     session: str | None = option("--session", "With --messages: keep what is stated in it under this name.", "NAME"),
     end: bool = flag("--end", "End that session: forget what was stated in it."),
-    counter: str | None = option(
-        "--counter",
-        "estimate, an encoding of tiktoken, or the path of a tokenizer.json [default: estimate, or memctl.toml].",
-        "NAME",
-    ),
+    counter: str | None = option("--counter", "estimate, an encoding of tiktoken, or the path of a tokenizer.json [default: estimate, or memctl.toml].", "NAME"),
     format: str | None = option("--format -f", "text, json, stable or recalled [default: text].", "FORMAT"),
-) -> None:
+) -> None:  # fmt: skip
     """What an agent is given before it answers: core, lessons, recent lines, and what belongs to the message, cited."""
     one_of("--format", format, _FORMATS)
     one_of("--inject", inject, ("user", "system"), "user or system")

@@ -21,15 +21,13 @@ _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 @command("reflect", "memctl reflect --since 7d")
 def reflect(
     call: Call,
-    since: str | None = option(
-        "--since", "Read again what was told since then, and what changed: 7d, 2025-11 [default: all].", "WHEN"
-    ),
+    since: str | None = option("--since", "Read again what was told since then, and what changed: 7d, 2025-11 [default: all].", "WHEN"),
     dry_run: bool = DRY_RUN,
     apply: bool = flag("--apply", "Write the pages; this is the default."),
     propose_core: bool = flag("--propose-core", "Write proposals for memory.md to bank/proposals.md, too."),
     accept: int | None = option("--accept", "Apply proposal N to memory.md, and nothing else.", "N", min=1),
     refuse: int | None = option("--refuse", "Never propose N again.", "N", min=1),
-) -> None:
+) -> None:  # fmt: skip
     """Turn facts into entity pages, beliefs with evidence, lessons and the week's digest. Quiet if nothing changed."""
     if dry_run and apply:
         raise Usage("--dry-run and --apply together", "choose one")

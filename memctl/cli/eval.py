@@ -33,15 +33,9 @@ _COUNTED = {
 @command("eval", "memctl eval questions.jsonl --misses 5")
 def evaluate(
     call: Call,
-    words: list[str] | None = argument(
-        "[QUESTIONS]",
-        "A file of labelled questions, JSON a line [default: questions.jsonl]; citations with --add.",
-        default=None,
-    ),
+    words: list[str] | None = argument("[QUESTIONS]", "A file of labelled questions, JSON a line [default: questions.jsonl]; citations with --add.", default=None),
     depths: str = option("--k -k", "How deep to look.", "K,K", default="1,5,10"),
-    use: str = option(
-        "--use", "How to search: recall, words, vectors, fts5, grep; also +k=N, +hops=2.", "CONFIG", default="recall"
-    ),
+    use: str = option("--use", "How to search: recall, words, vectors, fts5, grep; also +k=N, +hops=2.", "CONFIG", default="recall"),
     compare: tuple[str, str] | None = option("--compare", "What B finds beside A, question by question.", "A B"),
     misses: int = option("--misses", "Show N questions that were missed, and why.", "N", default=0, min=0),
     explain: bool = flag("--explain", "Show how the scores of misses came about."),
@@ -55,7 +49,7 @@ def evaluate(
     type: str = option("--type", "With --add: figures are given by type.", "TYPE", default=""),
     replace: bool = flag("--replace", "With --add: in the place of the same question."),
     dry_run: bool = flag("--dry-run -n", "With --add: print the diff, write nothing."),
-) -> int:
+) -> int:  # fmt: skip
     """How well recall finds what labelled questions ask for: recall@k, NDCG and MRR with intervals, beside baselines."""
     if add is not None:
         options: dict[str, Any] = {"file": file, "type": type, "as_of": as_of, "replacing": replace, "dry_run": dry_run}

@@ -30,16 +30,14 @@ _WHOSE = option("--about -a", "Whose slot.", "NAME")
 )
 def retain(
     call: Call,
-    text: list[str] | None = argument(
-        "[TEXT…]", "A grammar line or plain text; - reads lines from stdin.", default=None
-    ),
+    text: list[str] | None = argument("[TEXT…]", "A grammar line or plain text; - reads lines from stdin.", default=None),
     kind: str | None = option("--kind", "world, experience, opinion or observation.", "KIND"),
     about: list[str] | None = ABOUT,
     day: str | None = _DAY,
     allow_secrets: bool = flag("--allow-secrets", "Keep it even if it looks like a secret."),
     dry_run: bool = DRY_RUN,
     **attributes: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Write a fact down in today's log. When it answers, the fact is on disk."""
     given: dict[str, Any] = {"kind": kind, "about": about or (), "day": day, "dry_run": dry_run} | attributes
     if attributes["sealed"] and text in (None, [], ["-"]):
@@ -59,9 +57,7 @@ def retain(
 def recall(
     call: Call,
     query: list[str] | None = argument("[QUERY]…", "Words; also @Name, #tag, kind:opinion, since:30d.", default=None),
-    k: int | None = option(
-        "--k -k", "How many hits at most [default: 10, or as many as fit into --budget].", min=1, max=1000
-    ),
+    k: int | None = option("--k -k", "How many hits at most [default: 10, or as many as fit into --budget].", min=1, max=1000),
     since: str | None = option("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN"),
     until: str | None = option("--until", "Up to then.", "WHEN"),
     on: str | None = option("--on", "Within that day, month or phrase.", "WHEN"),
@@ -76,9 +72,7 @@ def recall(
     path: list[str] | None = option("--path", "Only that page, folder or glob: 'memory/2025-11-*.md'.", "GLOB"),
     heading: str | None = option("--heading", "Only below headings with these words.", "TEXT"),
     no_vectors: bool = flag("--no-vectors", "By words only."),
-    hops: int = option(
-        "--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3
-    ),
+    hops: int = option("--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3),
     per_page: int | None = option("--per-page", "Hits of one document at most [1]; 0: all of its lines.", "N", min=0),
     by: str | None = option("--by", "page: the hits of each page together.", "WHAT"),
     among: str | None = option("--in", "Ask these workspaces of shared memory (docs/shared.md), or all.", "NAME,…|all"),
@@ -88,7 +82,7 @@ def recall(
     unseal: bool = UNSEAL,
     interactive: bool = flag("--interactive -i", "Type, see, choose a hit, and open it in your editor."),
     format: str | None = option("--format -f", "text, json, jsonl, md or paths [default: text].", "FORMAT"),
-) -> int:
+) -> int:  # fmt: skip
     """Find facts, each with its citation. Without a query: the newest within the filters. -w may be given again: the best of each."""
     one_of("--by", by, ("page",), "page")
     memory, per_page = call.memory, (0 if by else 1) if per_page is None else per_page
@@ -132,10 +126,8 @@ def show(
     reference: list[str] = argument("REF…", "Citations (path#L3-L9), ids, entities, pages, globs."),
     context: int = option("--context -C", "Lines around it.", default=3, min=0, max=1000),
     unseal: bool = UNSEAL,
-    source: bool = flag(
-        "--source", "The turns of the conversation in which a fact was said, wherever its transcript lies."
-    ),
-) -> None:
+    source: bool = flag("--source", "The turns of the conversation in which a fact was said, wherever its transcript lies."),
+) -> None:  # fmt: skip
     """Print what references point at, with the lines around it; a line that moved is found by its id."""
     if source:
         return print_conversations(call, call.memory.said_in(reference, context))

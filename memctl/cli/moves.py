@@ -217,7 +217,6 @@ class _Picker:
         self.hits: tuple[Hit, ...] = ()
 
     def ask(self, words: str) -> None:
-        """Search for other words."""
         self.hits, self.at, self._told = (), 0, "nothing found"
         try:
             self.hits = self._memory.recall(words, **self._filters).hits
@@ -225,7 +224,6 @@ class _Picker:
             self._told = error.what
 
     def move(self, by: int, _: object) -> None:
-        """Choose another hit."""
         self.at = max(0, min(self.at + by, len(self.hits) - 1))
 
     def rows(self) -> "StyleAndTextTuples":

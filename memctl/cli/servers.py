@@ -28,12 +28,10 @@ _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 def serve(
     call: Call,
     port: int = option("--port -p", "The port; 0 finds a free one.", default=_PORT, min=0, max=65535),
-    host: str = option(
-        "--host", "127.0.0.1 or ::1; nothing else is this machine alone.", "ADDRESS", default="127.0.0.1"
-    ),
+    host: str = option("--host", "127.0.0.1 or ::1; nothing else is this machine alone.", "ADDRESS", default="127.0.0.1"),
     read_only: bool = flag("--read-only", "Refuse what writes: /store, /ingest, /v1/retain, /v1/ingest."),
     verbose: bool = flag("--verbose", "A line for each request on stderr: route, status, time."),
-) -> int:
+) -> int:  # fmt: skip
     """Answer over HTTP on this machine until it is stopped. Needs the token in .memory/token; private lines stay here."""
     if host not in _HOSTS:
         cure = "127.0.0.1 or ::1; for others, put a tunnel before it"
@@ -65,13 +63,9 @@ def serve(
 @command("mcp", "memctl mcp -w ~/notes")
 def mcp(
     call: Call,
-    allow_write: bool = flag(
-        "--allow-write", "Also offer answer, retain, reflect and forget; without it they do not exist."
-    ),
-    text_only: bool = flag(
-        "--text-only", "No JSON beside the text, for clients that would hand it to the model instead."
-    ),
-) -> None:
+    allow_write: bool = flag("--allow-write", "Also offer answer, retain, reflect and forget; without it they do not exist."),
+    text_only: bool = flag("--text-only", "No JSON beside the text, for clients that would hand it to the model instead."),
+) -> None:  # fmt: skip
     """Serve this workspace to one MCP client over stdin and stdout.
 
     Opens no port. Lines marked private never leave. What recall returns, the model behind the client sees.

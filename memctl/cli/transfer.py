@@ -29,9 +29,7 @@ _SHOWN = 20  # lines about what was left, unless --all
 def ingest(
     call: Call,
     file: str = argument("FILE", "A transcript; - reads it from stdin."),
-    form: str | None = option(
-        "--as", "openai, claude-code, codex, chatgpt or markdown [default: by content].", "FORMAT"
-    ),
+    form: str | None = option("--as", "openai, claude-code, codex, chatgpt or markdown [default: by content].", "FORMAT"),
     review: bool = flag("--review", "Show the change to the logs as a diff, and all refusals."),
     apply: bool = flag("--apply", "Keep the candidates, each in the log of its day."),
     only: str | None = option("--only", "Those candidates alone.", "N,N-N"),
@@ -43,7 +41,7 @@ def ingest(
     encoding: str | None = option("--encoding", "Of the file [default: by content].", "ENCODING"),
     llm: bool = option("--llm/--no-llm", "Ask the local model of the settings too, if there is one.", default=True),
     dry_run: bool = flag("--dry-run -n", "Write nothing, which is the default."),
-) -> int:
+) -> int:  # fmt: skip
     """Find what is worth keeping in a conversation. With --apply the certain is written, the rest waits for `review`."""
     if apply and review and not dry_run:
         raise Usage("--review shows and --apply writes", "look first, then run it again with --apply in its place")
@@ -140,20 +138,14 @@ _CANDIDATE = (
 def import_(
     call: Call,
     source: Path = argument("SOURCE", "A folder of notes, or a JSON export."),
-    kind: str | None = option(
-        "--from",
-        "openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].",
-        "KIND",
-    ),
+    kind: str | None = option("--from", "openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].", "KIND"),
     name: str | None = option("--name", "What to call it [default: its folder].", "TITLE"),
-    entities: str | None = option(
-        "--entities", "Notes of that folder are each about one thing: entity pages.", "FOLDER"
-    ),
+    entities: str | None = option("--entities", "Notes of that folder are each about one thing: entity pages.", "FOLDER"),
     trusted: bool = flag("--trusted", "My own words: do not mark them as imported, let them count in beliefs."),
     allow_secrets: bool = flag("--allow-secrets", "Also take what looks like a secret."),
     everything: bool = flag("--all", "Name everything that was left, however much."),
     dry_run: bool = DRY_RUN,
-) -> int:
+) -> int:  # fmt: skip
     """Take in another memory. Nothing is overwritten; what was not understood is named. Run again, it goes on."""
     stopped = "nothing was written" if dry_run else "what came in so far stays; run it again, and it goes on"
     with call.progress("importing", f"stopped: {stopped}") as memory:

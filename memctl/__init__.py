@@ -10,31 +10,20 @@ TYPE_CHECKING = False  # as in typing, which a shell at TAB has no time to load
 if TYPE_CHECKING:
     from typing import Any
 
-    from .context.chat import Window
-    from .errors import MemctlError
-    from .facts import Citation, Fact, Kind, Period
-    from .hits import Answer, Hit
-    from .memory import Memory, open_memory as open
+    from .context.chat import Window as Window
+    from .errors import MemctlError as MemctlError
+    from .facts import Citation as Citation, Fact as Fact, Kind as Kind, Period as Period
+    from .hits import Answer as Answer, Hit as Hit
+    from .memory import Memory as Memory, open_memory
+
+    open = open_memory
 
 __version__ = "0.1.0"
-__all__ = [
-    "Answer",
-    "Citation",
-    "Fact",
-    "Hit",
-    "Kind",
-    "MemctlError",
-    "Memory",
-    "Period",
-    "Window",
-    "__version__",
-    "open",
-]
-
 _HOMES = {
     "Answer": "hits", "Citation": "facts", "Fact": "facts", "Hit": "hits", "Kind": "facts", "MemctlError": "errors",
     "Memory": "memory", "Period": "facts", "Window": "context.chat", "open": "memory",
 }  # fmt: skip
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> "Any":

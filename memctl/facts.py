@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import Enum
 from operator import attrgetter
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from .errors import Usage
@@ -205,14 +206,14 @@ def said_as(source: str | None, speaker: str | None, as_user: bool = False) -> s
 def fields(record: object, names: str) -> dict[str, Any]:
     """Attributes of a record as values of JSON: `"day source=citation kind=fact.kind"` has them in that order, under these keys.
 
-    A list is made of a tuple, text of a day and of a citation.
+    A list is made of a tuple, text of a day, of a citation and of a path.
     """
     pairs = ((key, path or key) for key, _, path in (name.partition("=") for name in names.split()))
     return {key: _plain(attrgetter(path)(record)) for key, path in pairs}
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Citation | date):
+    if isinstance(value, Citation | date | PurePath):
         return str(value)
     if isinstance(value, Kind):
         return value.value

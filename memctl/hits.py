@@ -232,15 +232,8 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
 def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
     """The JSON object of a whole answer."""
     warnings = [*answer.warnings, *([answer.stale] if answer.stale else ()), *answer.empty]
-    made: dict[str, Any] = {
-        "schema": 1,
-        "query": answer.query,
-        "as_of": answer.as_of,
-        "stale": answer.stale is not None,
-        "warnings": warnings,
-        "took_ms": round(answer.took_ms, 1),
-        "hits": [hit_json(hit, explain) for hit in answer.hits],
-    }
+    made = {"schema": 1} | fields(answer, "query as_of") | {"stale": answer.stale is not None, "warnings": warnings}
+    made |= {"took_ms": round(answer.took_ms, 1), "hits": [hit_json(hit, explain) for hit in answer.hits]}
     if answer.answerable is not None:
         made["answerable"] = round(answer.answerable, 3)
     if answer.more:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, PageChanged, PageUnreadable
+from ..facts import fields
 from ..ids import hashed
 from ..language.secrets import find_secrets
 from ..notes.edits import diff
@@ -61,9 +62,7 @@ class Planned(NamedTuple):
 
     def as_json(self) -> dict[str, object]:
         """The file as plain values."""
-        places = {"path": str(self.host_file.path), "target": str(self.host_file.target)}
-        told: dict[str, object] = {"what": self.title, "state": self.state, "diff": self.diff, "problem": self.problem}
-        return places | told | {"fragment": self.fragment}
+        return fields(self, "path=host_file.path target=host_file.target what=title state diff problem fragment")
 
 
 class Connected(NamedTuple):
@@ -219,7 +218,6 @@ def _read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
 
 
 def _write_record(workspace: Workspace, files: dict[str, dict[str, Any]]) -> None:
-    """Write the whole record durably."""
     old = _read_file(prepare_memory(workspace) / "connect.json")
     old = old._replace(target=old.path)  # through no link
     if files:

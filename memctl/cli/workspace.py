@@ -25,12 +25,10 @@ _SCRIPTS = Path(__file__).parents[1] / "shell"
 def init(
     call: Call,
     folder: Path = argument("[DIR]", "The folder.", default=Path(".")),
-    git: bool = flag(
-        "--git", "Keep it in git: .gitignore and .gitattributes, a repository, a first commit of these files."
-    ),
+    git: bool = flag("--git", "Keep it in git: .gitignore and .gitattributes, a repository, a first commit of these files."),
     vault: bool = flag("--vault", "Make a key pair for sealed lines, and memctl.vault."),
     passphrase: bool = flag("--passphrase", "With --vault: a passphrase locks the key, which stands in memctl.vault."),
-) -> None:
+) -> None:  # fmt: skip
     """Make a folder a workspace. Never overwrites; run again, it changes nothing."""
     from ..memory import init_workspace, open_memory
 
@@ -176,7 +174,7 @@ def check(call: Call) -> int:
     with call.progress("checking") as memory:
         findings = memory.check()
     if call.out.json:
-        return call.out.raw_json({"schema": 1, "findings": [each.as_json() for each in findings]}, not findings)
+        return call.out.raw_json({"schema": 1, "findings": [each._asdict() for each in findings]}, not findings)
     for each in findings:
         call.out.say(f"{each.path}:{each.line}:{each.column}: {each.rule}: {each.message}; {each.cure}", 3)
     call.out.note(f"{len(findings)} found" if findings else "nothing to complain about")

@@ -6,9 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries, read_last_written
 from ..beliefs.page_write import unread_heads
@@ -37,8 +37,7 @@ _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """Something to correct: where, by which rule, what is wrong, what to do."""
 
     path: str
@@ -47,10 +46,6 @@ class Finding:
     rule: str
     message: str
     cure: str
-
-    def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
 
 
 @dataclass(slots=True)

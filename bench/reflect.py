@@ -42,7 +42,7 @@ TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells
 PARTS = (
     (OpenMemory, "sync_for_write", "sync"),
     (night, "sync", "sync"),
-    (night, "conflicts_since", "count"),
+    (night, "conflicts_in", "count"),
     (Planner, "__init__", "plan"),
     (Planner, "beliefs", "beliefs"),
     (Planner, "pages", "entities"),

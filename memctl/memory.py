@@ -70,10 +70,8 @@ if TYPE_CHECKING:
     from .vectors import embed, verify
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.verify import VectorsChecked as VectorsChecked
-    from .view import graph, pictures, timeline
-    from .view.graph import EntityGraph as EntityGraph
-    from .view.pictures import Pictures
-    from .view.timeline import Timeline as Timeline
+    from .view import pictures
+    from .view.pictures import EntityGraph as EntityGraph, Pictures, Timeline as Timeline
     from .watch import watch
     from .watch.watch import FolderEvents, Noticed
 
@@ -94,7 +92,7 @@ else:
         "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "token",
         "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
         "review": "answer collect", "shared": "shared", "transfer": "export importing", "vault": "vault",
-        "vectors": "embed verify", "view": "graph pictures timeline", "watch": "watch",
+        "vectors": "embed verify", "view": "pictures", "watch": "watch",
     }  # fmt: skip
     for _room, _names in _ROOMS.items():
         globals().update({name: _Module(f".{_room}.{name}") for name in _names.split()})
@@ -247,11 +245,11 @@ class Memory(OpenMemory):
     ) -> Timeline:
         """What held, what happened and what was believed, of one entity or of what was told last."""
         asked = self.query(since=since, until=until)
-        return timeline.timeline(self, about, asked.days or Period(), events)
+        return pictures.timeline(self, about, asked.days or Period(), events)
 
     def graph(self, name: str, *, most: int = 12) -> EntityGraph:
         """An entity and the `most` names that stand on most lines with it."""
-        return graph.graph(self, name, most)
+        return pictures.graph(self, name, most)
 
     def pictures(self) -> Pictures:
         """Drawings as SVG of what this memory answered, and pages of what others than the owner may see (extra `[view]`)."""
@@ -326,11 +324,11 @@ class Memory(OpenMemory):
 
     def accept_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Apply a proposal of bank/proposals.md to memory.md; the diff."""
-        return proposals.accept(self, number, dry_run)
+        return proposals.decide(self, number, True, dry_run)
 
     def refuse_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Never propose that again; the diff of bank/proposals.md."""
-        return proposals.refuse(self, number, dry_run)
+        return proposals.decide(self, number, False, dry_run)
 
     def forget(
         self, *, apply: bool = False, suggest: bool = False, before: str | None = None, **selectors: Any
@@ -438,7 +436,7 @@ class Memory(OpenMemory):
 
     def write_export(self, path: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
         """Write text, or tables as a SQLite file, in place of what stands at `path`; Usage for what must not be replaced."""
-        export.write_export(export.target_of(path, self.workspace), content)
+        export.write_export(path, self.workspace, content)
 
     def watch(self, events: FolderEvents | None, **options: Any) -> Iterator[Noticed]:
         """Keep the index as fresh as the files, for ever: yields what is noticed, waits for `events` (none: looks once).

@@ -21,7 +21,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     from ..memory import Memory
-    from .progress import Bar
+    from .terminal import Bar
 
 
 @dataclass(slots=True)
@@ -139,13 +139,8 @@ _COMMON = [
 
 
 def command(
-    name: str,
-    example: str,
-    more: Sequence[inspect.Parameter] = (),
-    after: str = "",
-    paged: bool = False,
-    several: bool = False,
-) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    name: str, example: str, more: Sequence[inspect.Parameter] = (), after: str = "", paged: bool = False, several: bool = False
+) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:  # fmt: skip
     """A function `(call, …)` is a command with the options that all commands share; "fact get" is `get` of a group.
 
     Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0). `more` parameters

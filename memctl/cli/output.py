@@ -17,7 +17,7 @@ from ..errors import MemctlError
 from ..markdown.escape import defused, one_line, printable
 
 if TYPE_CHECKING:
-    from .progress import Bar
+    from .terminal import Bar
 
 BOLD, FAINT, RED, GREEN, YELLOW, CYAN = 1, 2, 31, 32, 33, 36
 UNBROKEN = "\xa0"  # a blank at which no line is broken; a terminal is given a plain one
@@ -174,7 +174,7 @@ class Output:
         """What shows how far long work is; None where nobody looks: quiet, JSON, or no terminal."""
         if self.quiet or self.json or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             return None
-        from .progress import Bar
+        from .terminal import Bar
 
         return Bar(what)
 

@@ -64,20 +64,16 @@ def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, .
         return conflicts_in(memory, about)
 
 
-def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:
-    """The same from the open index as it is."""
+def conflicts_in(memory: OpenMemory, about: str | None = None, since: date | None = None) -> tuple[Conflict, ...]:
+    """The same from the open index as it is. Only pairs of which one side was told from `since` on: what was told before is
+    looked at beside it."""
     keys = keys_of(memory.index, about.removeprefix("@")) if about is not None else None
     if keys and not newest_about(memory.index, keys):
         memory.tell(f"no fact names {about}")
-    pairs = replaced_since(memory, names=keys, facts=True)
-    return _shown(memory, [*slot_conflicts(memory, keys), *filter(_of_facts, pairs)])
-
-
-def conflicts_since(memory: OpenMemory, since: date) -> tuple[Conflict, ...]:
-    """Those pairs of which one side was told from `since` on; what was told before is looked at only beside it."""
-    fresh = set(said_since(memory.index, since))
-    slots = (pair for pair in slot_conflicts(memory, None, fresh) if {pair.older.id, pair.newer.id} & fresh)
-    return _shown(memory, [*slots, *filter(_of_facts, replaced_since(memory, since, facts=True))])
+    fresh = None if since is None else set(said_since(memory.index, since))
+    slots = slot_conflicts(memory, keys, fresh)
+    slots = [pair for pair in slots if fresh is None or {pair.older.id, pair.newer.id} & fresh]
+    return _shown(memory, [*slots, *filter(_of_facts, replaced_since(memory, since, keys, facts=True))])
 
 
 def _of_facts(pair: Replaced) -> bool:

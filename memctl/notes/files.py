@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable
-from ..system import HAS_MODES, OPEN_SAFELY, OPEN_TO_SYNC, as_cannot_write, locked, sync_folder
+from ..system import HAS_MODES, OPEN_SAFELY, OPEN_TO_SYNC, as_cannot_write, locked, move_new, sync_folder
 from .workspace import Workspace
 
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
@@ -147,8 +147,11 @@ def _close_to_others(folder: Path) -> None:
                     path.chmod(path.stat().st_mode & 0o700)
 
 
-def write_derived(path: Path, data: bytes) -> None:
-    """Put a derived file in place, whole or not at all; it may be gone after a power failure, as all that is derived."""
+def write_derived(path: Path, data: bytes, *, is_lasting: bool = False) -> None:
+    """Put a derived file in place, whole or not at all; it may be gone after a power failure, as all that is derived.
+
+    One that `is_lasting` is not derived: it is synced, and put over none that is there.
+    """
     made = path.with_name(f".{os.urandom(6).hex()}.part")
     with as_cannot_write(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -156,11 +159,18 @@ def write_derived(path: Path, data: bytes) -> None:
             fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
             with open(fd, "wb") as stream:
                 stream.write(data)
-            os.replace(made, path)
-        except OSError:
+                if is_lasting:
+                    stream.flush()
+                    os.fsync(fd)
+            if not is_lasting:
+                os.replace(made, path)
+                return
+            with suppress(FileExistsError):  # another process made one in this moment
+                move_new(made, path)
+            sync_folder(path.parent)
+        finally:
             with suppress(OSError):
                 made.unlink()
-            raise
 
 
 def _ignore(path: Path) -> None:
@@ -237,7 +247,8 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
         if len(data) + len(new) > MAX_PAGE:
             reason = "full: a page over 8 MiB would not be read back; nothing was kept"
             raise PageUnreadable(path, reason, "split that page")
-        if not _is_as_read(fd, target, status, len(data)):
+        now = os.fstat(fd)  # composing takes the longest, and editors save in between
+        if (now.st_size, now.st_mtime_ns) != (len(data), status.st_mtime_ns) or not is_at(target, now):
             return None
         if new:
             _write_once(fd, new, len(data), path)
@@ -259,12 +270,6 @@ def _remember(workspace: Workspace, path: str, before: bytes | None, after: byte
         from .journal import record
 
         record(workspace, path, before, after)
-
-
-def _is_as_read(fd: int, target: Path, status: os.stat_result, size: int) -> bool:
-    """True if the page is still what was composed for: composing takes the longest, and editors save in between."""
-    now = os.fstat(fd)
-    return (now.st_size, now.st_mtime_ns) == (size, status.st_mtime_ns) and is_at(target, now)
 
 
 def _stands(fd: int, target: Path, at: int, new: bytes) -> bool:

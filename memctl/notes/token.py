@@ -7,12 +7,11 @@ import os
 import re
 import secrets
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from ..errors import PageUnreadable, Refused
-from ..system import OPEN_SAFELY, as_cannot_write, is_open_to_others, move_new, sync_folder
-from .files import prepare_memory
+from ..system import OPEN_SAFELY, is_open_to_others
+from .files import prepare_memory, write_derived
 from .workspace import Workspace
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,512}")
@@ -24,7 +23,7 @@ def token_of(workspace: Workspace) -> tuple[Path, str]:
     path = prepare_memory(workspace) / "token"
     found = read_private(path, _CURE)
     if found is None:
-        make_private(path, f"{secrets.token_urlsafe(32)}\n")
+        write_derived(path, f"{secrets.token_urlsafe(32)}\n".encode("ascii"), is_lasting=True)
         found = read_private(path, _CURE)
     if not _TOKEN.fullmatch(found or ""):
         raise PageUnreadable(str(path), "not a token", _CURE)
@@ -53,22 +52,3 @@ def read_private(path: Path, cure: str) -> str | None:
         return os.read(fd, 65536).decode("ascii", "replace").strip()
     finally:
         os.close(fd)
-
-
-def make_private(path: Path, text: str) -> None:
-    """Write a file under a name of its own, then give it its name: never half of it, never over one that is there."""
-    made = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
-    with as_cannot_write(path):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
-            with open(fd, "w", encoding="ascii", newline="\n") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(fd)
-            with suppress(FileExistsError):  # another server made one in this moment
-                move_new(made, path)
-            sync_folder(path.parent)
-        finally:
-            with suppress(OSError):
-                made.unlink()

@@ -42,10 +42,6 @@ class DigestSentence(NamedTuple):
     citation: Citation
     ref: str
 
-    def as_json(self) -> dict[str, str]:
-        """The sentence as plain values."""
-        return {"what": self.lead, "text": self.text, "source": str(self.citation), "id": self.ref}
-
 
 class Week(NamedTuple):
     """What a week has to tell, and the pages that were read for it; `facts` is how many were told in it."""

@@ -7,7 +7,7 @@ page that shows it, so that what is accepted is what was shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import date
 from pathlib import PurePosixPath
@@ -22,16 +22,16 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import days_told, important
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
+from ..language.analyzer import query_terms
 from ..language.names import entity_key, has_han, mentions
-from ..markdown.additions import BULLET, UserPage, gist_of
+from ..language.words import languages, pattern, words_of
 from ..markdown.blocks import block_body
 from ..markdown.escape import heading, quoted
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.lines import split_lines
-from ..markdown.page import live_blocks
-from ..notes.edits import Edit, apply, diff, read_for_edit
+from ..markdown.lines import LineText, Role, split_lines
+from ..markdown.page import Entry, live_blocks, parse_page
+from ..notes.edits import apply, diff, read_for_edit
 from ..notes.replace import writing_alone
-from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from .fact_source import FactSource
 from .lessons import Task
@@ -109,10 +109,10 @@ def proposals(
     """
     due = [c for c in candidates if c.ref not in refused and is_due(c, today)]
     chosen: list[CoreCandidate] = []
-    core = UserPage(core_text)
-    known = [*core.said]
+    core = _UserPage(core_text)
+    known = [_gist_of(entry.content) for entry in core.entries]
     for candidate in sorted(due, key=_rank):
-        what = gist_of(" ".join([*candidate.entities[:1], candidate.text]))
+        what = _gist_of(" ".join([*candidate.entities[:1], candidate.text]))
         if len(chosen) < AT_ONCE and not core.cites(candidate.ref) and not any(one.holds(what) for one in known):
             chosen.append(candidate)
             known.append(what)
@@ -156,7 +156,7 @@ def _reason(candidate: CoreCandidate) -> str:
 
 def with_line(core_text: str, proposal: CoreProposal) -> str:
     """memory.md with the line of a proposal; unchanged if it cites that fact already."""
-    core = UserPage(core_text)
+    core = _UserPage(core_text)
     if core.cites(proposal.ref):
         return core_text
     return core.with_bullet(proposal.line, (proposal.under, *_LOGS), proposal.subject)
@@ -188,7 +188,7 @@ def _shown(lines: Sequence[str]) -> CoreProposal | None:
     head = _HEAD.fullmatch(lines[0])
     why = next(filter(None, map(_WHY.fullmatch, lines[1:])), None)
     added = [line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")]
-    bullet = next(((line, match) for line in added if (match := BULLET.match(line))), None)
+    bullet = next(((line, match) for line in added if (match := _BULLET.match(line))), None)
     if not head or not why or not bullet:
         return None
     line = bullet[0][bullet[1].end() :]
@@ -210,7 +210,7 @@ def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:
     if proposal.ref in refused_in(page_text):
         return page_text
     line = f"^{proposal.ref} · refused {today}" + (f" · {quoted(proposal.subject)}" if proposal.subject else "")
-    return UserPage(page_text).with_bullet(line, _REFUSED)
+    return _UserPage(page_text).with_bullet(line, _REFUSED)
 
 
 def candidates(
@@ -266,45 +266,29 @@ def _is_person(index: Index, names: Sequence[str]) -> bool:
     return len(found) == 1 and (found[0].type or "").casefold() == "person"
 
 
-def accept(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
-    """Write proposal `number` of bank/proposals.md into memory.md; returns the diff, empty if it stands there.
+def decide(memory: OpenMemory, number: int, is_accepted: bool, dry_run: bool) -> str:
+    """Write proposal `number` of bank/proposals.md into memory.md, or note there that it is never made again.
 
-    NothingFound if no such proposal is shown, Refused if its fact no longer holds, is gone, private or not trusted, or
-    if somebody refused it.
+    Returns the diff, empty if that stands there. NothingFound if no such proposal is shown; Refused for one to accept whose
+    fact no longer holds, is gone, private or not trusted, or that somebody refused.
     """
-
-    def edit(proposal: CoreProposal, page: Edit) -> Edit:
-        if proposal.ref in refused_in(page.after):
-            raise Refused(f"proposal {number} was refused before", f"take its id out of {PAGE}, below the block")
-        reason = memory.run(lambda at: _stale(at, proposal))
-        if reason:
-            raise Refused(f"proposal {number} is out of date: {reason}", _AGAIN)
-        core = read_for_edit(memory.workspace, CORE)
-        return core._replace(after=with_line(core.after, proposal))
-
-    return _done(memory.workspace, number, edit, dry_run)
-
-
-def refuse(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
-    """Note in bank/proposals.md that proposal `number` is never made again; returns the diff, empty if it says so.
-
-    NothingFound if no such proposal is shown.
-    """
-
-    def plan(proposal: CoreProposal, page: Edit) -> Edit:
-        return page._replace(after=with_refusal(page.after, proposal, memory.today))
-
-    return _done(memory.workspace, number, plan, dry_run)
-
-
-def _done(workspace: Workspace, number: int, plan: Callable[[CoreProposal, Edit], Edit], dry_run: bool) -> str:
+    workspace = memory.workspace
     with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
         page = read_for_edit(workspace, PAGE)
         shown = {proposal.number: proposal for proposal in read_proposals(page.after)}
         if number not in shown:
             which = f"it shows {', '.join(map(str, shown))}; " if shown else ""
             raise NothingFound(f"{PAGE} shows no proposal {number}", which + _AGAIN)
-        edit = plan(shown[number], page)
+        proposal = shown[number]
+        if not is_accepted:
+            edit = page._replace(after=with_refusal(page.after, proposal, memory.today))
+        elif proposal.ref in refused_in(page.after):
+            raise Refused(f"proposal {number} was refused before", f"take its id out of {PAGE}, below the block")
+        elif reason := memory.run(lambda at: _stale(at, proposal)):
+            raise Refused(f"proposal {number} is out of date: {reason}", _AGAIN)
+        else:
+            core = read_for_edit(workspace, CORE)
+            edit = core._replace(after=with_line(core.after, proposal))
         if not dry_run:
             apply(workspace, [edit])
         return edit.diff()
@@ -326,3 +310,121 @@ def _stale(memory: OpenMemory, proposal: CoreProposal) -> str:
         else:  # of twins, one that holds is enough
             return ""
     return f"^{proposal.ref} {next(iter(reasons), 'is gone')}"
+
+
+# -- a page of a person, and where a line fits into it ---------------------------------------------------------------
+
+_BULLET = re.compile(r"[ \t]*[-*+][ \t]+(?=\S)")  # what stands before the words of one
+_SAME = 0.9  # share of the stems of a text that an entry holds when it says the same
+
+
+class _Gist(NamedTuple):
+    """What a text says, roughly: its stems, its numbers, and whether it denies."""
+
+    stems: frozenset[str]
+    numbers: frozenset[str]
+    denies: bool
+
+    def holds(self, other: _Gist) -> bool:
+        """True if this says nearly all of what the other does, with its numbers, and no more denies it."""
+        enough = len(self.stems & other.stems) >= _SAME * len(other.stems) > 0
+        return enough and other.numbers <= self.numbers and self.denies == other.denies
+
+
+def _gist_of(text: str) -> _Gist:
+    denials = len(re.findall(rf"(?i){pattern(languages(), 'pages', 'denial')}", text))
+    return _Gist(frozenset(query_terms(text)), frozenset(re.findall(r"\d+", text)), denials % 2 == 1)
+
+
+class _Section(NamedTuple):
+    """A heading, and its entries up to the next heading; lines are 1-based."""
+
+    title: str
+    line: int
+    last: int
+    entries: list[Entry]
+
+
+class _UserPage:
+    """A page by its sections. Its text is decoded with `surrogateescape`, so that any bytes survive."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        page = parse_page(text)
+        self._lines = page.lines
+        self.entries: list[Entry] = []
+        self._sections: list[_Section] = []
+        self._bullets: dict[Entry, str] = {}  # a bullet of a person's -> what stands before its words
+        for entry in page.entries:
+            if entry.role is Role.HEADING:
+                if self._sections:
+                    self._sections[-1] = self._sections[-1]._replace(last=entry.span.line - 1)
+                self._sections.append(_Section(entry.content, entry.span.end_line, len(page.lines), []))
+                continue
+            self.entries.append(entry)
+            if self._sections:
+                self._sections[-1].entries.append(entry)
+            match = _BULLET.match(page.lines[entry.span.line - 1])
+            if match and entry.block is None and entry.role in (Role.ITEM, Role.FACT):
+                self._bullets[entry] = match[0]
+
+    def cites(self, ref: str) -> bool:
+        """True if the id stands in the text."""
+        return bool(re.search(rf"(?<![\w-]){re.escape(ref)}(?![\w-])", self.text))
+
+    def fitting(self, subject: str, person: bool) -> str:
+        """The title of the section for a line about `subject`: where a bullet names them, else their own; empty for none.
+
+        A person without either goes under "People", if there is such a heading.
+        """
+        key = entity_key(subject)
+        named = [s.title for s in self._sections if any(e in self._bullets and _names(e, key) for e in s.entries)]
+        own = [s.title for s in self._sections if subject and entity_key(s.title) == key]
+        headings = words_of("pages", "people heading")
+        people = [s.title for s in self._sections if person and s.title.casefold() in headings]
+        return next(iter((*named[:1], *own, *people)), "")
+
+    def with_bullet(self, line: str, titles: tuple[str, ...], subject: str = "") -> str:
+        """The text with one bullet more, in the first of the sections named `titles` that there is.
+
+        It stands below the last bullet about `subject`, else below the last bullet, else at the section's end. Without
+        such a section, one with the last of the titles is made at the end of the page.
+        """
+        found = (s for title in titles for s in self._sections if title and s.title == title)
+        section = next(found, None)
+        if section is None:
+            blank = [""] if self._lines and self._lines[-1].strip() else []
+            return self._inserted(len(self._lines), *blank, f"## {titles[-1]}", "", f"- {line}")
+        bullets = [entry for entry in section.entries if entry in self._bullets]
+        if bullets:
+            depth = len(self._bullets[bullets[0]])
+            outer = [entry for entry in bullets if len(self._bullets[entry]) <= depth]
+            about = [entry for entry in bullets if subject and _names(entry, entity_key(subject))]
+            entry = (about or outer)[-1]
+            return self._inserted(self._end(entry, section), self._bullets[entry] + line)
+        last = next((n for n in range(section.last, section.line, -1) if self._lines[n - 1].strip()), section.line)
+        return self._inserted(last, "", f"- {line}")
+
+    def _end(self, entry: Entry, section: _Section) -> int:
+        """The last line of a bullet with all that is nested below it."""
+        end, indent = entry.span.end_line, _indent(self._lines[entry.span.line - 1])
+        for number in range(end + 1, section.last + 1):
+            line = self._lines[number - 1]
+            if line.strip() and _indent(line) <= indent:
+                break
+            end = number if line.strip() else end
+        return end
+
+    def _inserted(self, after: int, *new: str) -> str:
+        """The text with lines behind line `after`, in its line endings; every other byte stays."""
+        page = LineText(self.text)
+        page.insert(after, new)
+        return str(page)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _names(entry: Entry, key: str) -> bool:
+    return bool(key) and key in map(entity_key, mentions(entry.content))

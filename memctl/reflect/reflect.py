@@ -18,7 +18,7 @@ from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_las
 from ..beliefs.page_write import unread_heads, write_opinions
 from ..beliefs.replay import Replayed, ReplayInput, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
-from ..conflicts.listing import conflicts_in, conflicts_since
+from ..conflicts.listing import conflicts_in
 from ..entities.rename import ENTITIES, page_path
 from ..errors import MemctlError, PageChanged
 from ..facts import fields, is_trusted
@@ -38,17 +38,9 @@ from ..markdown.page import Page
 from ..notes.edits import Applied, Edit, apply, read_for_edit, sides_of_merge
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
+from . import entity_pages
 from .digest import DigestSentence, digest_body, digest_page, title_of, week_told
-from .entity_pages import (
-    About,
-    BeliefLine,
-    LinkContext,
-    entity_body,
-    experience_body,
-    failures_body,
-    lessons_body,
-    world_body,
-)
+from .entity_pages import About, BeliefLine, LinkContext
 from .fact_source import FactSource, ToldSince
 from .lessons import Task, failures, lessons, reason_key
 from .made import EXPERIENCE, LESSONS, WORLD, begin, changes, in_conflict, moves_lines, read_made, week_of, write_made
@@ -93,11 +85,8 @@ class Planner:
         bearers: dict[str, list[str]] = defaultdict(list)
         for path, entity in sorted(self._entities.items()):
             bearers[entity.key].append(path)
-        self.notes += [
-            f"{', '.join(paths)} bear one name, so only one of them is written; merge them"
-            for _, paths in sorted(bearers.items())
-            if len(paths) > 1
-        ]
+        several = [", ".join(paths) for _, paths in sorted(bearers.items()) if len(paths) > 1]
+        self.notes += [f"{paths} bear one name, so only one of them is written; merge them" for paths in several]
         replay = self.beliefs()
         replay = replay._replace(beliefs=tuple(belief for belief in replay.beliefs if not belief.fact.private))
         self.pages(replay)
@@ -140,10 +129,8 @@ class Planner:
         except ValueError as error:
             self.notes.append(f"{path}: {error}; until it is corrected, its names are not known")
         if blocks.edited(text, name):
-            self.notes.append(
-                f"{path}: the block `{name}` was edited by hand and is left alone; take its two marker lines out to "
-                "keep the edit, or the whole block to have it written again"
-            )
+            out = "take its two marker lines out to keep the edit, or the whole block to have it written again"
+            self.notes.append(f"{path}: the block `{name}` was edited by hand and is left alone; {out}")
             return
         new = body(text)
         try:
@@ -238,8 +225,8 @@ class Planner:
             about = fresh.pop(name) if name in fresh else told(name)
             path, title = paths.get(name), heading(name) if name else _NOBODY
             place = LinkContext(path or WORLD, name, self._links(about, paths), self._wiki)
-            world[title] = world_body(about.world, place)
-            experience[title] = experience_body(about.experience, place._replace(page=EXPERIENCE))
+            world[title] = entity_pages.world_body(about.world, place)
+            experience[title] = entity_pages.experience_body(about.experience, place._replace(page=EXPERIENCE))
             if path is not None:
                 self._summary(about, place)
             stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
@@ -264,8 +251,8 @@ class Planner:
             ends = [at for at, line in enumerate(own) if line.strip() == "---"]
             prose = own[ends[1] + 1 :] if len(ends) > 1 and ends[0] == 0 else own  # below its front matter
             if about.defined and any(line[0] != "#" for line in prose):
-                return entity_body(about._replace(defined=None, now=[about.defined, *about.now]), place)
-            return entity_body(about, place)
+                return entity_pages.entity_body(about._replace(defined=None, now=[about.defined, *about.now]), place)
+            return entity_pages.entity_body(about, place)
 
         self._block(place.page, "summary", _new_page(about.name, place.page) or "", body)
 
@@ -359,13 +346,13 @@ class Planner:
         tasks = set(tasks_until(self._index, self._today)) if whole else self._changes.tasks
         told = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
         made = lessons(outcome for outcomes in told.values() for outcome in outcomes)
-        sections = blocks.split_sections(lessons_body(made, LinkContext(LESSONS)))
+        sections = blocks.split_sections(entity_pages.lessons_body(made, LinkContext(LESSONS)))
         stands = [LESSONS] if sections or self._stands(LESSONS) else []
         for task, outcomes in told.items():
             self._note_part(f"#{task}", {page_id(outcome.citation.path) for outcome in outcomes}, stands)
         self.made.failed = {title: refs for title, refs in self.made.failed.items() if _task_of(title) not in tasks}
         self.made.failed |= {task.name: refs for task in made if task.name and (refs := _failed(task))}
-        shared = failures_body(failures(self._all_failed()))
+        shared = entity_pages.failures_body(failures(self._all_failed()))
 
         def body(text: str) -> str:
             before = "\n".join(blocks.block_body(text, "lessons"))
@@ -493,7 +480,10 @@ class Reflected:
         """It as plain values, without the diff."""
         beliefs = [fields(each, "id=ref content=text before after") for each in self.beliefs]
         made = {"schema": 1, "applied": applied, "pages": self.pages, "beliefs": beliefs, "conflicts": self.conflicts}
-        return made | {"digest": [told.as_json() for told in self.digest], "warnings": self.notes}
+        return made | {
+            "digest": [fields(told, "what=lead text source=citation id=ref") for told in self.digest],
+            "warnings": self.notes,
+        }
 
     def add(self, plan: Planner) -> None:
         """Report the beliefs and notes of a round."""
@@ -543,7 +533,7 @@ def reflect(
             report.pages += [path for path in named if path not in report.pages]
             if report.pages:  # so that the next reader and the count below find a fresh index
                 memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
-    report.conflicts = memory.run(lambda at: len(conflicts_in(at) if since is None else conflicts_since(at, since)))
+    report.conflicts = memory.run(lambda at: len(conflicts_in(at, since=since)))
     return report
 
 

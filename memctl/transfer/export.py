@@ -11,13 +11,13 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import date
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..beliefs.view import beliefs
 from ..errors import CannotWrite, ExtraMissing, Usage
-from ..facts import is_trusted
+from ..facts import Fact, fields, is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, by_ids, fact_ids
@@ -65,22 +65,19 @@ def _fact_rows(memory: OpenMemory, query: Query) -> list[dict[str, Any]]:
     return rows
 
 
+_TOLD = (
+    "id=ref kind day valid_from=valid.first valid_to=valid.last entities content key=fact.key confidence importance "
+    "outcome=fact.outcome task=fact.task why=fact.why origin"
+)
+_STANDS = (
+    "private superseded_by expired retracted source path=source.path line=source.line end_line=source.end_line heading"
+)
+
+
 def _row(hit: Hit) -> dict[str, Any]:
-    fact, source = hit.fact, hit.source
-    return {
-        "id": hit.ref, "kind": hit.kind.value, "day": hit.day, "valid_from": _day(hit.valid.first),
-        "valid_to": _day(hit.valid.last), "entities": list(hit.entities), "content": hit.content,
-        "key": fact.key if fact else None, "confidence": hit.confidence, "importance": hit.importance,
-        "outcome": fact.outcome if fact else None, "task": fact.task if fact else None, "why": fact.why if fact else None,
-        "origin": hit.origin, "trusted": is_trusted(hit.origin), "private": hit.private,
-        "superseded_by": hit.superseded_by, "expired": hit.expired, "retracted": hit.retracted, "source": str(source),
-        "path": source.path, "line": source.line, "end_line": source.end_line, "heading": hit.heading,
-        "attributes": dict(fact.extra) if fact else {},
-    }  # fmt: skip
-
-
-def _day(day: date | None) -> str | None:
-    return day.isoformat() if day else None
+    fact = hit.fact or Fact(hit.kind, hit.content)
+    told = fields(replace(hit, fact=fact), _TOLD) | {"trusted": is_trusted(hit.origin)}
+    return told | fields(hit, _STANDS) | {"attributes": dict(fact.extra)}
 
 
 def _belief_rows(memory: OpenMemory, query: Query) -> Iterator[dict[str, Any]]:
@@ -91,15 +88,11 @@ def _belief_rows(memory: OpenMemory, query: Query) -> Iterator[dict[str, Any]]:
     for view in beliefs(memory, about=query.about[0] if query.about else None, as_of=query.as_of):
         for number, bullet in enumerate(view.evidence, 1):
             is_stated = bullet.after is None and bullet.verdict != "superseded"
-            yield {
-                "belief": view.ref, "number": number, "day": bullet.day.isoformat(), "verdict": bullet.verdict,
-                "strength": bullet.strength, "stated": bullet.number,
-                "confidence": bullet.number if is_stated else bullet.after, "evidence": bullet.ref,
-                "source": str(bullet.citation) if bullet.citation else None, "reason": bullet.reason or None,
-                "text": view.text, "entities": list(view.entities), "now": round(view.standing.confidence, 4),
-                "contested": view.standing.contested, "trend": view.standing.trend, "over": _day(view.over),
-                "place": str(view.place),
-            }  # fmt: skip
+            row = {"belief": view.ref, "number": number} | fields(bullet, "day verdict strength stated=number")
+            row["confidence"] = bullet.number if is_stated else bullet.after
+            row |= fields(bullet, "evidence=ref source=citation") | {"reason": bullet.reason or None}
+            row |= fields(view, "text entities") | {"now": round(view.standing.confidence, 4)}
+            yield row | fields(view, "contested=standing.contested trend=standing.trend over place")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -123,11 +116,12 @@ def target_of(path: Path, workspace: Workspace) -> Path:
     return target
 
 
-def write_export(target: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
-    """Write text, or tables as a SQLite file, in place of what stands at `target`.
+def write_export(path: Path, workspace: Workspace, content: Iterable[str] | Mapping[str, Exported]) -> None:
+    """Write text, or tables as a SQLite file, in place of what stands at `path`.
 
     ExtraMissing without sqlite-utils, CannotWrite where the disk is full or the folder may not be written.
     """
+    target = target_of(path, workspace)
     if isinstance(content, Mapping):
         try:
             from sqlite_utils import Database

@@ -25,9 +25,10 @@ from ..markdown.additions import clean
 from ..markdown.escape import many
 from ..markdown.lines import SEALED, sealed_text
 from ..notes.edits import Edit, apply, read_for_edit
+from ..notes.files import write_derived
 from ..notes.journal import never_undone
 from ..notes.replace import writing_alone
-from ..notes.token import make_private, read_private
+from ..notes.token import read_private
 from ..retain.retain import Retained, read_facts, retain
 
 VAULT = "memctl.vault"
@@ -81,7 +82,6 @@ class Vault:
 
     @cached_property
     def _keys(self) -> list[Any]:
-        """The secret keys in files."""
         files = sorted(self._folder.glob("*.key")) if self._folder.is_dir() else [self._folder]
         return [key for file in files for key in self._read_keys(file, read_private(file, f"chmod 600 {file}") or "")]
 
@@ -181,7 +181,7 @@ class Vault:
             return Changed(public, (note,), diff=f"{public} locked:{under}")
         place = self._folder / f"memctl-{public[4:12]}.key"
         if not dry_run:
-            make_private(place, f"# public key: {public}\n{key}\n")
+            write_derived(place, f"# public key: {public}\n{key}\n".encode("ascii"), is_lasting=True)
         note = f"the key lies in {place}; keep a copy elsewhere: losing it loses the text of sealed lines"
         return Changed(public, (note,), diff=public)
 

@@ -22,8 +22,7 @@ from ..beliefs.view import CurvePoint
 from ..facts import Citation
 from ..hits import Hit
 from ..markdown.escape import one_line, printable
-from .graph import EntityGraph
-from .timeline import Timeline, event_day
+from .pictures import EntityGraph, Timeline, event_day
 
 # pygal looks for its maps by a hook that warns on every later import of anybody (Python 3.11).
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "pygal"]

@@ -1,18 +1,275 @@
-"""Drawings and pages of a memory; what draws is loaded when it is first needed, and may not be installed."""
+"""What can be drawn of a memory, and is told as text and JSON too: timelines, an entity among its neighbours, pages to look at.
+
+A timeline is what held when, what happened, and what was believed how firmly; neighbours stand on the same lines. What draws
+is loaded when it is first needed, and may not be installed.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ..errors import ExtraMissing
-from ..index.open_memory import OpenMemory
+from ..beliefs.view import BeliefView, CurvePoint, beliefs
+from ..errors import ExtraMissing, NothingFound
+from ..facts import Citation, Kind, Period, fields
+from ..hits import Hit, hit_json
+from ..index.open_memory import OpenMemory, on_fresh_index
+from ..index.queries import names as name_queries
+from ..index.queries.entries import Filter, Query, by_ids, filling_slots, in_slots, newest_slots, own_terms
+from ..index.reread import reread
+from ..language.names import entity_key
+from ..markdown.escape import one_line
 from ..notes.token import token_of, view_key
+from ..recall.entry_hits import hits_of, text_of
+from ..recall.recall import recall_in
+from ..truth.judge import judge
+from ..truth.validity import versions
 
-if TYPE_CHECKING:
-    from .graph import EntityGraph
-    from .timeline import Timeline
+_SLOTS = 24  # rows of a picture: those that were filled last
+_BELIEFS = 12
+_VERSIONS = 60  # of all slots of an entity, those that began last
+_NEAR_LINES = 2_000  # lines by which neighbours are found
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """One slot with its versions, oldest first; a version that only repeats the one before is left out."""
+
+    entity: str
+    key: str
+    versions: tuple[Hit, ...]
+
+    def label(self, about: str | None) -> str:
+        """The slot as a picture names it; whose it is only in one that is about several."""
+        return self.key if about else f"{self.entity} {self.key}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What a picture shows, of an entity or (`about` None) of the workspace. `left_out` says what there is no room for."""
+
+    about: str | None
+    days: Period
+    slots: tuple[SlotRow, ...]
+    events: tuple[Hit, ...]
+    beliefs: tuple[tuple[BeliefView, tuple[CurvePoint, ...]], ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def is_drawn(self) -> bool:
+        """False where there is nothing to draw."""
+        return bool(self.slots or self.events or self.beliefs)
+
+    @property
+    def event_days(self) -> list[date]:
+        """The day of each event."""
+        return [day for hit in self.events if (day := event_day(hit))]
+
+    def as_json(self) -> dict[str, Any]:
+        """The timeline as plain values."""
+        slots = [fields(row, "entity key") | {"versions": list(map(hit_json, row.versions))} for row in self.slots]
+        held = [
+            fields(view, "id=ref content=text source=place over")
+            | {"points": [fields(point, "day confidence source") for point in points]}
+            for view, points in self.beliefs
+        ]
+        made = {"schema": 1, "about": self.about, "days": fields(self.days, "from=first to=last"), "slots": slots}
+        return made | {"events": list(map(hit_json, self.events)), "beliefs": held, "left_out": list(self.left_out)}
+
+
+def timeline_in(
+    memory: OpenMemory, about: str | None, days: Period, most: int, known: Iterable[BeliefView] | None = None
+) -> Timeline:
+    """The timeline of an entity, or of what was told last, within some days; at most `most` events. From the open index as it is.
+
+    `known` are the beliefs, where they were read before. NothingFound for a name that nothing is about, Usage for one that
+    several have.
+    """
+    name = whom(memory, about) if about else None
+    rows, is_cut = _slot_rows(memory, name, days)
+    asked = Query(about=(name,) if name else (), kinds=(Kind.EXPERIENCE,), days=days if any(days) else None)
+    answer = recall_in(memory, asked, k=most + 1)
+    events = sorted((hit for hit in answer.hits if event_day(hit) and not hit.retracted), key=_by_day)
+    views = beliefs(memory, about=name) if known is None else known
+    held = [(view, points) for view in views if (points := _within(view.curve, days))]
+    is_empty = not (rows or events or held)
+    if known is None and about and name and is_empty and not recall_in(memory, Query(about=(name,)), k=1).hits:
+        raise _nothing_told(memory, about)
+    left = (
+        ("slots that were filled earlier", len(rows) > _SLOTS),
+        (f"slot facts older than the newest {_VERSIONS}", is_cut),
+        ("older events", len(events) > most),
+        (f"{len(held) - _BELIEFS} more beliefs", len(held) > _BELIEFS),
+    )
+    left_out = tuple(what for what, is_left in left if is_left)
+    shown = Timeline(name, days, tuple(rows[:_SLOTS]), tuple(events[-most:]), tuple(held[:_BELIEFS]), left_out)
+    return replace(shown, days=_span(shown, days, memory.today))
+
+
+timeline = on_fresh_index(timeline_in)
+
+
+def _nothing_told(memory: OpenMemory, name: str) -> NothingFound:
+    known = name_queries.unknown_name(memory.workspace, memory.index, name)
+    return NothingFound(f"nothing is told of {name!r}", known)
+
+
+def whom(memory: OpenMemory, name: str) -> str:
+    """The name of an entity as its page writes it; Usage where several have it."""
+    found = name_queries.entity_named(memory.index, name)
+    return found if isinstance(found, str) else found.name
+
+
+def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list[SlotRow], bool]:
+    """The slots of an entity, or those of the workspace that were filled last, with their versions of those days.
+
+    True beside them where an entity has more facts than were read.
+    """
+    index = memory.index
+    if name is None:
+        rows = [row for key, whose in newest_slots(index, _SLOTS + 1) for row in in_slots(index, key, [whose])]
+        is_cut = False
+    else:
+        rows = filling_slots(index, name_queries.keys_of(index, name), _VERSIONS + 1)
+        is_cut = len(rows) > _VERSIONS
+        rows = sorted(rows, key=lambda row: (row.first or "", row.id))[-_VERSIONS:]
+    verdict = judge(index, rows, memory.today, whole=False)
+    claims = [verdict.claims[row.id] for row in rows if not verdict.validity[row.id].retracted]
+    slots: dict[tuple[str, str], list[int]] = {}
+    same: dict[tuple[str, str], int] = {}
+    for claim in versions(claims):
+        for slot in dict.fromkeys(claim.slots):
+            if same.get(slot) != claim.same:
+                slots.setdefault(slot, []).append(claim.id)
+            same[slot] = claim.same
+    hits = hits_of(memory, (verdict.entries[i] for i in {i for ids in slots.values() for i in ids}), verdict)
+    made = [
+        SlotRow((held[0].entities or ("",))[0], slot[1], held)
+        for slot, ids in sorted(slots.items())
+        if (held := tuple(hits[i] for i in ids if i in hits and hits[i].valid.meets(days)))
+    ]
+    if name is None:
+        made.sort(key=lambda row: _by_day(row.versions[-1]), reverse=True)
+    return made, is_cut
+
+
+def event_day(hit: Hit) -> date | None:
+    """The day of a line: when it happened or began, else when it was told."""
+    return hit.valid.first or (date.fromisoformat(hit.day) if hit.day else None)
+
+
+def _by_day(hit: Hit) -> tuple[date, str]:
+    return event_day(hit) or date.min, str(hit.source)
+
+
+def _within(points: Iterable[CurvePoint], days: Period) -> tuple[CurvePoint, ...]:
+    """The points up to the last of some days; of those before them the newest, which held when they began."""
+    known = [point for point in points if days.last is None or point.day <= days.last]
+    before = [point for point in known if days.first is not None and point.day < days.first]
+    return (*before[-1:], *known[len(before) :])
+
+
+def _span(shown: Timeline, days: Period, today: date) -> Period:
+    """From the day on which the first line of the picture was told, to its last or to today.
+
+    What began before that is drawn from the edge on: one event of long ago would press all others into a corner.
+    """
+    hits = [*(hit for row in shown.slots for hit in row.versions), *shown.events]
+    told = [date.fromisoformat(hit.day) for hit in hits if hit.day]
+    told += [point.day for _, points in shown.beliefs for point in points]
+    last = max([today, *(day for hit in hits if (day := event_day(hit)))])
+    return Period(days.first or min(told, default=today), days.last or last)
+
+
+# -- neighbours -------------------------------------------------------------------------------------------------------
+
+
+class Edge(NamedTuple):
+    """Two names that stand on `lines` lines together, of which `source` is the newest."""
+
+    one: str
+    other: str
+    lines: int
+    source: Citation
+
+
+@dataclass(frozen=True, slots=True)
+class EntityGraph:
+    """An entity and its neighbours, those with most lines first; `more` neighbours are left out."""
+
+    name: str
+    neighbours: tuple[str, ...]
+    edges: tuple[Edge, ...]
+    more: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """The graph as plain values."""
+        edges = [fields(edge, "one other lines source") for edge in self.edges]
+        return {"schema": 1, "about": self.name, "neighbours": list(self.neighbours), "edges": edges, "more": self.more}
+
+    def as_mermaid(self) -> str:
+        """The graph in the language of Mermaid."""
+        number = {name: f"n{at}" for at, name in enumerate((self.name, *self.neighbours))}
+        rows = [f'  {node}["{_mermaid(name)}"]' for name, node in number.items()]
+        rows += [f"  {number[edge.one]} ---|{edge.lines}| {number[edge.other]}" for edge in self.edges]
+        return "\n".join(["graph LR", *rows])
+
+
+def _mermaid(name: str) -> str:
+    """A name as letters alone: anything that Mermaid, HTML or Markdown would read is written by its number."""
+    return re.sub(r"[^\w .,'’-]", lambda match: f"#{ord(match[0])};", one_line(name))
+
+
+@on_fresh_index
+def graph(memory: OpenMemory, name: str, most: int) -> EntityGraph:
+    """The `most` nearest neighbours of an entity; NothingFound for a name that nothing is about."""
+    return graph_in(memory, whom(memory, name), most)
+
+
+def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _NEAR_LINES) -> EntityGraph:
+    """The same from the open index as it is."""
+    index, key = memory.index, entity_key(name)
+    who = name_queries.entities_of_keys(index, [key])[key]
+    ids = name_queries.lines_naming(index, who, lines)[-lines:]
+    said = name_queries.naming_lines(index, ids, Filter("", ()))
+    if not said:
+        raise _nothing_told(memory, name)
+    unmarked = name_queries.names_from(index, own_terms(index, [line.id for line in said]))
+    keys = {line.id: {*line.names, *unmarked.get(line.id, ())} for line in said}
+    known = name_queries.entities_of_keys(index, {each for found in keys.values() for each in found})
+    held = {line: {known[each].key for each in found if each} - {who.key} for line, found in keys.items()}
+    count = Counter(other for found in held.values() for other in found)
+    nearest = sorted(count, key=lambda other: (-count[other], other))[:most]
+    pairs: dict[tuple[str, str], list[int]] = {}
+    for line, found in held.items():
+        inside = sorted(found & set(nearest))
+        for pair in [*((who.key, other) for other in inside), *combinations(inside, 2)]:
+            pairs.setdefault(pair, []).append(line)
+    rows = by_ids(index, (line for found in pairs.values() for line in found))
+    by_age = {pair: sorted((rows[i].day or "", i) for i in found) for pair, found in pairs.items()}
+    newest = {pair: rows[found[-1][1]] for pair, found in by_age.items()}
+    seen = reread(memory.workspace, newest.values(), index)
+    shown = {entity.key: entity.name for entity in known.values()} | {who.key: who.name if who.page else name}
+    texts = [text_of(row, seen[row.id]).content for row in newest.values() if row.id in seen]
+    for each in (each for each in nearest if shown[each] == each):  # without a page: as a line spells it
+        matches = (re.search(re.escape(each), text, re.IGNORECASE) for text in texts)
+        shown[each] = next((match[0] for match in matches if match), each)
+    edges = []
+    for (one, other), row in newest.items():
+        if found_line := seen.get(row.id):
+            place = Citation(row.path, found_line.line, found_line.end_line)
+            edges.append(Edge(shown[one], shown[other], len(pairs[one, other]), place))
+    return EntityGraph(shown[who.key], tuple(shown[each] for each in nearest), tuple(edges), len(count) - len(nearest))
+
+
+# -- drawings and pages -----------------------------------------------------------------------------------------------
 
 
 class ViewWritten(NamedTuple):

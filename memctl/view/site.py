@@ -33,9 +33,7 @@ from ..recall.recall import recall_in
 from ..review.collect import open_questions, questions
 from ..review.question import shown
 from .charts import chart_style, curve_chart, graph_chart, timeline_chart
-from .graph import graph_in
-from .pictures import ViewWritten
-from .timeline import timeline_in
+from .pictures import ViewWritten, graph_in, timeline_in
 
 POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'"
 """The Content-Security-Policy of every page: its stylesheets, which are files, and nothing else."""
@@ -195,7 +193,6 @@ class _ListPart(NamedTuple):
     last: int
 
     def path(self, number: int) -> str:
-        """The page with a number."""
         return f"{self.what}.html" if number == 1 else f"{self.what}-{number}.html"
 
 

@@ -10,7 +10,7 @@ import pytest
 from face_helpers import Done, call, fixture_copy, snapshot, write_pages
 
 from memctl.cli.output import Output
-from memctl.cli.progress import Bar, time_left
+from memctl.cli.terminal import Bar, time_left
 from memctl.index import sync
 from memctl.memory import Memory
 

@@ -291,9 +291,7 @@ def snapshot_bank(made: Workspace) -> dict[str, bytes]:
 @settings(HISTORIES, max_examples=BUILDS)
 def test_after_any_history_the_bank_is_what_a_fresh_clone_makes_of_the_files(data: st.DataObject) -> None:
     """Edits, edits by hand, lines forgotten, gaps of weeks, dates that come, and windows of any length."""
-    none = patch.multiple(
-        night, conflicts_in=lambda _: (), conflicts_since=lambda *_: ()
-    )  # what it counts is on no page
+    none = patch.multiple(night, conflicts_in=lambda *_, **__: ())  # what it counts is on no page
     with workspace() as made, none:
         history = History(made, data.draw)
         for _ in range(data.draw(st.integers(4, 18))):

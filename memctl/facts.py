@@ -206,7 +206,7 @@ def said_as(source: str | None, speaker: str | None, as_user: bool = False) -> s
 def fields(record: object, names: str) -> dict[str, Any]:
     """Attributes of a record as values of JSON: `"day source=citation kind=fact.kind"` has them in that order, under these keys.
 
-    A list is made of a tuple, text of a day, of a citation and of a path.
+    A list is made of a tuple, text of a day, of a citation and of a path, in lists too.
     """
     pairs = ((key, path or key) for key, _, path in (name.partition("=") for name in names.split()))
     return {key: _plain(attrgetter(path)(record)) for key, path in pairs}
@@ -217,4 +217,4 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, Kind):
         return value.value
-    return list(value) if isinstance(value, tuple) else value
+    return list(map(_plain, value)) if isinstance(value, tuple | list) else value

@@ -83,11 +83,6 @@ class Acted:
     results: tuple[CommandResult, ...]
     ignored: int
 
-    @property
-    def failed(self) -> int:
-        """How many commands were not done, or found nothing."""
-        return sum(not result.ok for result in self.results)
-
 
 def act(memory: Memory, reply: str, *, dry_run: bool = False, read_only: bool = False, private: bool = False) -> Acted:
     """Do what the commands of a reply ask for. Usage for a reply that is too long; never raises for its commands.

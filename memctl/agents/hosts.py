@@ -296,7 +296,8 @@ class Wish(NamedTuple):
 
 def files_of(wish: Wish) -> list[File]:
     """The files that connect a host, with what belongs in each. `place` is an absolute path."""
-    return {"claude-code": _claude_code, "openclaw": _openclaw, "codex": _codex, "cursor": _cursor}[wish.host](wish)
+    host = {"claude-code": _claude_code, "openclaw": _openclaw, "codex": _codex, "cursor": _cursor}[wish.host]
+    return [file for file in host(wish) if wish.hooks or file.title != "hooks"]
 
 
 def notes_of(wish: Wish) -> list[str]:
@@ -339,8 +340,7 @@ def _claude_code(wish: Wish) -> list[File]:
         servers, settings = own / ".mcp.json", own / "hooks/hooks.json"
     entry = HostEntry(("mcpServers", NAME), {"type": "stdio", **wish.server(), "env": {}})
     found = [File(str(servers), "json", "MCP server", (entry,)), _skill(own / "skills", wish)]
-    if wish.hooks:
-        found.append(File(str(settings), "json", "hooks", _hooks(wish, _CLAUDE)))
+    found.append(File(str(settings), "json", "hooks", _hooks(wish, _CLAUDE)))
     return [*found, *_manifests(wish)] if wish.scope == "plugin" else found
 
 
@@ -361,18 +361,18 @@ def _codex(wish: Wish) -> list[File]:
     folder = wish.here / ".codex" if wish.scope == "project" else wish.folder("CODEX_HOME", wish.home / ".codex")
     agents = wish.here if wish.scope == "project" else folder
     entry = HostEntry(("mcp_servers", NAME), wish.server())
-    found = [File(str(folder / "config.toml"), "toml", "MCP server", (entry,))]
-    if wish.hooks:
-        found.append(File(str(folder / "hooks.json"), "json", "hooks", _hooks(wish, _CLAUDE)))
-    return [*found, File(str(agents / "AGENTS.md"), "block", "instructions", body=_text(wish))]
+    return [
+        File(str(folder / "config.toml"), "toml", "MCP server", (entry,)),
+        File(str(folder / "hooks.json"), "json", "hooks", _hooks(wish, _CLAUDE)),
+        File(str(agents / "AGENTS.md"), "block", "instructions", body=_text(wish)),
+    ]
 
 
 def _cursor(wish: Wish) -> list[File]:
     folder = (wish.here if wish.scope == "project" else wish.home) / ".cursor"
     found = [File(str(folder / "mcp.json"), "json", "MCP server", (HostEntry(("mcpServers", NAME), wish.server()),))]
-    if wish.hooks:
-        pieces = (HostEntry(("version",), 1, optional=True), *_hooks(wish, _CURSOR, grouped=False))
-        found.append(File(str(folder / "hooks.json"), "json", "hooks", pieces))
+    pieces = (HostEntry(("version",), 1, optional=True), *_hooks(wish, _CURSOR, grouped=False))
+    found.append(File(str(folder / "hooks.json"), "json", "hooks", pieces))
     if wish.scope == "project":
         front = "---\ndescription: Long-term memory of this project and its people, kept by memctl\nalwaysApply: true\n---\n"
         rule = splice(front, BLOCK, _text(wish))

@@ -121,7 +121,7 @@ def act(
             call.out.line(*text.split("\n"))
     if done.ignored:
         call.out.note(f"not done, because in code, a quote, a comment or thinking: {done.ignored}")
-    return 1 if done.failed else 0
+    return 0 if all(result.ok for result in done.results) else 1
 
 
 @command("connect", "memctl connect claude-code --write")

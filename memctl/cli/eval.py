@@ -213,35 +213,21 @@ def _shown(text: str) -> str:
 
 
 def _json(path: Path, made: "Evaluation", explain: bool, least: float | None, met: bool) -> dict[str, Any]:
-    misses = [
-        fields(missed, "line=question.line question=question.text")
-        | {
-            "gold": [
-                fields(item, "source=said content=text rank reason")
-                | ({"hit": hit_json(item.hit, explain)} if item.hit else {})
-                for item in missed.gold
-            ],
-            "instead": [hit_json(hit, explain) for hit in missed.instead],
-        }
-        for missed in made.misses
-    ]
-    results = [
-        fields(result.question, "line id")
-        | {
-            "type": result.question.type or None,
-            "question": result.question.text,
-            "gold": [
-                {"said": item.gold.said, "at": list(map(str, item.places))} | fields(item, "moved changed")
-                for item in result.standing
-            ],
-            "refused": result.refused,
-            "ranks": {
-                system: {"line": list(ranks), made.place: list(result.places[system])}
-                for system, ranks in result.lines.items()
-            },
-        }
-        for result in made.results
-    ]
+    misses, results = [], []
+    for missed in made.misses:
+        hits = ({"hit": hit_json(item.hit, explain)} if item.hit else {} for item in missed.gold)
+        shown = zip(missed.gold, hits, strict=True)
+        gold = [fields(item, "source=said content=text rank reason") | hit for item, hit in shown]
+        instead = [hit_json(hit, explain) for hit in missed.instead]
+        told = fields(missed, "line=question.line question=question.text")
+        misses.append(told | {"gold": gold, "instead": instead})
+    for result in made.results:
+        gold = [fields(item, "said=gold.said at=places moved changed") for item in result.standing]
+        lines, places = result.lines.items(), result.places
+        ranks = {system: {"line": list(each), made.place: list(places[system])} for system, each in lines}
+        told = fields(result.question, "line id") | {"type": result.question.type or None}
+        told |= fields(result.question, "question=text") | {"gold": gold, "refused": result.refused, "ranks": ranks}
+        results.append(told)
     told = {"schema": 1, "questions": str(path), "n": len(made.results)}
     told |= fields(made, "today k=depths systems counts warnings=notes")
     told |= {"levels": {level: _level_json(made, level) for level in made.levels}}

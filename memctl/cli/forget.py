@@ -80,8 +80,7 @@ def _json(done: "Forgetting", suggest: bool, is_applied: bool) -> dict[str, Any]
         lines = [fields(each, f"{line} content") for each in done.lines]
         return {"schema": 1, "suggestions": lines} | fields(done, "exempt left")
     made = {"schema": 1, "dry_run": not is_applied, "forgotten": [fields(each, line) for each in done.lines]}
-    made |= fields(done, "scrubbed beliefs left exempt") | {"already": [str(each) for each in done.already]}
-    return made | fields(done, "diff warnings")
+    return made | fields(done, "scrubbed beliefs left exempt already diff warnings")
 
 
 def _print_rest(out: Output, done: "Forgetting") -> None:

@@ -82,12 +82,6 @@ def rank_in(gold: Iterable[Hashable], found: Iterable[Hashable]) -> Ranks:
     return tuple(places.get(item) for item in gold)
 
 
-def names(depths: Iterable[int]) -> list[str]:
-    """The names of all metrics, in the order in which they are printed."""
-    kinds = ("recall_any", "recall_all", "recall")
-    return [f"{kind}@{k}" for kind in kinds for k in depths] + [f"ndcg@{DEEP}", f"mrr@{DEEP}"]
-
-
 def measure(ranks: Ranks, depths: Iterable[int]) -> dict[str, float]:
     """Every metric of one question with at least one gold item, from 0 to 1."""
     if not ranks:
@@ -95,15 +89,12 @@ def measure(ranks: Ranks, depths: Iterable[int]) -> dict[str, float]:
     top = sorted(rank for rank in ranks if rank is not None and rank <= DEEP)
     gain = math.fsum(1 / math.log2(rank + 1) for rank in top)
     ideal = math.fsum(1 / math.log2(n + 1) for n in range(1, min(len(ranks), DEEP) + 1))
+    found = {k: sum(rank is not None and rank <= k for rank in ranks) for k in depths}
+    made = {f"recall_any@{k}": float(count > 0) for k, count in found.items()}
+    made |= {f"recall_all@{k}": float(count == len(ranks)) for k, count in found.items()}
+    made |= {f"recall@{k}": count / len(ranks) for k, count in found.items()}
     # One hit may cover several gold items at one rank, which no ideal ranking of single items does: hence the cap.
-    made = {f"ndcg@{DEEP}": min(1.0, gain / ideal), f"mrr@{DEEP}": 1 / top[0] if top else 0.0}
-    depths = list(depths)
-    for k in depths:
-        found = sum(rank is not None and rank <= k for rank in ranks)
-        made[f"recall_any@{k}"] = float(found > 0)
-        made[f"recall_all@{k}"] = float(found == len(ranks))
-        made[f"recall@{k}"] = found / len(ranks)
-    return {name: made[name] for name in names(depths)}
+    return made | {f"ndcg@{DEEP}": min(1.0, gain / ideal), f"mrr@{DEEP}": 1 / top[0] if top else 0.0}
 
 
 def intervals(rows: Sequence[Mapping[str, float]], chance: Chance) -> dict[str, Interval]:

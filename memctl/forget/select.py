@@ -218,12 +218,9 @@ class _Search:
         refs = {one.entry.ref for one in chosen if one.entry.path == OPINIONS and one.entry.kind == Kind.OPINION.value}
         if not refs:
             return []
-        owners = {
-            bullet.ref: entry.ref or ""
-            for entry in read_entries(read_page(self._workspace, OPINIONS).text)[0]
-            for _, bullet in entry.bullets
-            if entry.ref in refs and bullet.verdict == "stated" and bullet.ref
-        }
+        entries = read_entries(read_page(self._workspace, OPINIONS).text)[0]
+        told = [(bullet, entry.ref) for entry in entries if entry.ref in refs for _, bullet in entry.bullets]
+        owners = {bullet.ref: ref or "" for bullet, ref in told if bullet.ref and bullet.verdict == "stated"}
         known = {one.entry.id for one in chosen}
         lines = by_refs(self._index, owners)
         lines = [e for e in lines if e.block is None and e.path != OPINIONS and e.id not in known]

@@ -93,15 +93,12 @@ def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:
         raise PageUnreadable(path, reason, "split that page")
     with open(fd, "rb", closefd=False) as stream:
         data = stream.read(MAX_PAGE + 1)
-    if _is_binary(data[:8192]):
+    # Zero bytes in many places, or beside other control bytes; a run of them alone is what a power failure leaves.
+    head = data[:8192]
+    zeros = re.findall(rb"\0+", head) if b"\0" in head else ()
+    if len(zeros) > 3 or (zeros and re.search(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)):
         raise PageUnreadable(path, "binary, not text")
     return data
-
-
-def _is_binary(head: bytes) -> bool:
-    """True for zero bytes in many places, or beside other control bytes. A run of them alone is what a power failure leaves."""
-    runs = len(re.findall(rb"\0+", head))
-    return runs > 3 or (runs > 0 and bool(re.search(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)))
 
 
 def _decode(data: bytes) -> tuple[str, str | None]:

@@ -130,27 +130,17 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     flipped = last.retracted.items() ^ now.retracted.items()
     fresh = [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})]
     reached = judge(index, fresh, today, whole=False).entries.values()
-    renamed = {
-        key
-        for path in last.names.keys() | now.names.keys()
-        if last.names.get(path) != now.names.get(path)
-        for made in (last, now)
-        for key in made.names.get(path, ())[2:]
-    }
+    both = (*last.names.items(), *now.names.items())
+    renamed = {key for path, keys in both if last.names.get(path) != now.names.get(path) for key in keys[2:]}
     named = [*(row.names for row in reached), *(fact.names for fact in beliefs.about_names(index, renamed))]
     names = renamed | {name for listed in named for name in listed.split("\n")}
     tasks = {row.task for row in reached if row.task}
     weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
     weeks |= {week_of(last.day), week_of(now.day)}
-    for part, sources in last.parts.items():
-        if pages.isdisjoint(sources):
-            continue
-        if part[0] == "@":
-            names.add(part[1:])
-        elif part[0] == "#":
-            tasks.add(part[1:])
-        else:
-            weeks.add(part)
+    parts = [part for part, sources in last.parts.items() if not pages.isdisjoint(sources)]
+    names |= {part[1:] for part in parts if part[0] == "@"}
+    tasks |= {part[1:] for part in parts if part[0] == "#"}
+    weeks |= {part for part in parts if part[0] not in "@#"}
     days = {row.day for row in (*rows.values(), *beliefs.naming(index, renamed, today))}
     days |= {day for _, (_, day) in changed} | {day for _, day in flipped}
     if page_id(OPINIONS) in pages or last.answers != now.answers:
@@ -191,7 +181,8 @@ def program_of(workspace: Workspace) -> str:
 
 @cache
 def _program() -> str:
-    files = [path for room in _ROOMS for end in ("py", "txt", "toml") for path in (_PROGRAM / room).rglob(f"*.{end}")]
+    found = (path for room in _ROOMS for path in (_PROGRAM / room).rglob("*"))
+    files = [path for path in found if path.suffix in (".py", ".txt", ".toml")]
     return _sha(b"\0".join(path.read_bytes() for path in sorted([*files, *_PROGRAM.glob("*.py")])))
 
 

@@ -471,11 +471,6 @@ class Reflected:
     diff: str = ""
     digest: tuple[DigestSentence, ...] = ()
 
-    @property
-    def changed(self) -> bool:
-        """True if any page was, or would be, written."""
-        return bool(self.pages)
-
     def as_json(self, applied: bool) -> dict[str, Any]:
         """It as plain values, without the diff."""
         beliefs = [fields(each, "id=ref content=text before after") for each in self.beliefs]

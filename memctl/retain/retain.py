@@ -136,10 +136,9 @@ def _echoed(memory: OpenMemory, facts: Iterable[Fact]) -> Row | None:
     memory.sync_for_read()
     for fact in facts:
         said = {term for name in fact.entities for term in terms(name)} | set(query_terms(fact.text))
-        outside, trusted = (
-            [line for own, line in own_and_entry(memory.index, sorted(said)[:_LOOKED], 16, view) if _repeats(said, own)]
-            for view in ("outside", "trusted")
-        )
+        words = sorted(said)[:_LOOKED]
+        found = (own_and_entry(memory.index, words, 16, view) for view in ("outside", "trusted"))
+        outside, trusted = ([line for own, line in lines if _repeats(said, own)] for lines in found)
         if outside and not trusted:
             return outside[0]
     return None

@@ -79,7 +79,10 @@ def answer(
         if question.kind == "core":
             done = _in_core(memory, question, option, dry_run)
         else:
-            line = _line(memory, question, option, words, said_by)
+            line = answer_line(question, option, memory.today)
+            line = reworded(question, line, words) if words else line
+            # New words are those of whoever answers; what was said by somebody else stays theirs.
+            line = replace(line, source=said_by if words else line.source or said_by)
             done = _logged(memory, question, option, line, dry_run)
         if not dry_run:
             forget_shown(memory.workspace, ref)
@@ -111,13 +114,6 @@ def _unknown(ref: str) -> NothingFound:
 
 
 # -- giving it ----------------------------------------------------------------------------------------------------------
-
-
-def _line(memory: OpenMemory, question: Question, option: str, words: str, said_by: str | None) -> Fact:
-    line = answer_line(question, option, memory.today)
-    if words:  # new words are those of whoever answers
-        return replace(reworded(question, line, words), source=said_by)
-    return replace(line, source=line.source or said_by)  # what was said by somebody else stays theirs
 
 
 def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry_run: bool) -> Answered:

@@ -220,8 +220,12 @@ def _state(memory: OpenMemory) -> str:
 def quick_doubts(memory: OpenMemory, days: int = 90) -> Iterator[Doubt]:
     """The same without what only the plan of reflect tells: the work grows with what was told lately."""
     yield from _replaced(memory, memory.today - timedelta(days))
-    for source in _QUICK:
-        yield from source(memory)
+    for entry in past_plans(memory.index, memory.today, memory.today - _LATELY):
+        yield Doubt("due", (entry.ref,), f"it was to be on {entry.last or entry.first}")
+    yield from _same(memory)
+    yield from _trust(memory)
+    for each in keep.read(memory.workspace):
+        yield Doubt("keep", each.about, each.reason)
 
 
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
@@ -232,11 +236,6 @@ def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
             kind, *sides = pair.asked_as
             reason = f"{pair.judgement.rule.removeprefix('replaced: ')}: {pair.judgement.reason}"
             yield Doubt(kind, tuple(sides), reason.strip(": "))
-
-
-def _due(memory: OpenMemory) -> Iterator[Doubt]:
-    for entry in past_plans(memory.index, memory.today, memory.today - _LATELY):
-        yield Doubt("due", (entry.ref,), f"it was to be on {entry.last or entry.first}")
 
 
 def _same(memory: OpenMemory) -> Iterator[Doubt]:
@@ -290,11 +289,3 @@ def _trust(memory: OpenMemory) -> Iterator[Doubt]:
         if entry.slot is not None or (entry.importance or 0) >= _WEIGHTY:
             why = f"it would be the {entry.slot}" if entry.slot else f"importance {entry.importance:g}"
             yield Doubt("trust", (entry.ref,), f"{why}; from {entry.origin}")
-
-
-def _keep(memory: OpenMemory) -> Iterator[Doubt]:
-    for each in keep.read(memory.workspace):
-        yield Doubt("keep", each.about, each.reason)
-
-
-_QUICK: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_due, _same, _trust, _keep)

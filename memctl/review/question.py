@@ -171,11 +171,6 @@ class Question:
         """True where an agent or a model may not answer."""
         return KINDS[self.kind].owner_only
 
-    @property
-    def is_private(self) -> bool:
-        """True if one of the lines is private."""
-        return any(side.private for side in self.sides)
-
 
 # -- the line of an answer --------------------------------------------------------------------------------------------
 
@@ -189,7 +184,8 @@ def answer_line(question: Question, key: str, today: date) -> Fact:
     """The line that an answer adds to today's log; of `core`, which is answered in memory.md, there is none."""
     kind, sides = question.kind, question.sides
     names = tuple(dict.fromkeys(name for side in sides for name in (side.fact.entities if side.fact else ())))
-    line = Fact(Kind.OBSERVATION, "", names or question.names, settles=(question.id,), private=question.is_private)
+    private = any(side.private for side in sides)
+    line = Fact(Kind.OBSERVATION, "", names or question.names, settles=(question.id,), private=private)
     if kind in ("trust", "keep"):
         return (_trust if kind == "trust" else _keep)(line, question, key)
     if kind == "same":

@@ -77,7 +77,7 @@ def test_a_superseded_belief_looks_superseded(tmp_path: Path) -> None:
 def test_what_ended_a_belief_is_asked_no_more(tmp_path: Path) -> None:
     """It is no conflict either, and a second reflect changes nothing."""
     workspace = told(tmp_path, d03="- O(0.6) @Ирина: Любит чай. ^held", d10="- O @Ирина: Больше не любит чай. ^over")
-    assert not reflect(memory_on(workspace, TODAY)).changed
+    assert not reflect(memory_on(workspace, TODAY)).pages
     assert view(workspace, "o-held").over == date(2025, 11, 10)
     assert conflicts(memory_on(workspace, TODAY)) == () and questions(memory_on(workspace, TODAY)) == ()
 

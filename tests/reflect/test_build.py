@@ -149,9 +149,9 @@ def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: s
     with workspace(history) as made:
         reflect(memory_on(made, TODAY))
         expected = bank(made)
-        assert not reflect(memory_on(made, TODAY)).changed
+        assert not reflect(memory_on(made, TODAY)).pages
         shutil.rmtree(made.memory)
-        assert not reflect(memory_on(made, TODAY)).changed
+        assert not reflect(memory_on(made, TODAY)).pages
         same(history, expected, bank(made))
         check_numbers(made)
     with workspace() as made:
@@ -436,7 +436,7 @@ def test_every_citation_resolves_after_a_thousand_edits() -> None:
             text = (made.root / "bank/opinions.md").read_text("utf-8")
             gone = max(gone, text.count("gone from"))
             if batch % 3 == 0:
-                assert not reflect(memory_on(made, TODAY)).changed
+                assert not reflect(memory_on(made, TODAY)).pages
                 for _, path, (line, end), ref in list(citations(made))[:20]:
                     spelled = f"{path}#L{line}" + (f"-L{end}" if end > line else "")
                     assert show(memory_on(made), f"{spelled} ^{ref}" if ref else spelled), spelled

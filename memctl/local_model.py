@@ -13,6 +13,7 @@ import re
 import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -66,10 +67,9 @@ def object_of(**properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_loopback(host: str) -> bool:
-    try:
+    with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return False
 
 
 class _Timed(socket.socket):
@@ -161,8 +161,6 @@ def _json_in(content: str) -> Any:
     content = content.rpartition("</think>")[2]
     fenced = re.search(r"```(?:json)?\s*\n(.*?)```", content, re.DOTALL)
     for text in (content, fenced[1] if fenced else "", content[content.find("{") : content.rfind("}") + 1]):
-        try:
+        with suppress(ValueError, RecursionError):
             return json.loads(text)
-        except (ValueError, RecursionError):
-            continue
     raise NoAnswer("its answer is not JSON")

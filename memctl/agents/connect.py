@@ -210,11 +210,10 @@ def _belongs(path: str, entry: dict[str, Any], wish: Wish) -> bool:
 
 def _read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
     """What was put into which file, by its path. Derived: without it, what stands there in so many words is still found."""
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         read = json.loads((workspace.memory / "connect.json").read_bytes())
         return {path: entry for path, entry in read["files"].items() if entry.keys() >= _KEYS}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
+    return {}
 
 
 def _write_record(workspace: Workspace, files: dict[str, dict[str, Any]]) -> None:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from operator import attrgetter
@@ -500,11 +500,9 @@ def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> A
         return AskedOn(question.text, today)
     period = parse_when(written, today)
     day = (period.last or period.first) if period else None
-    match = _YMD.search(written) if day is None else None
-    try:
-        day = date(*map(int, match.groups())) if match else day
-    except ValueError:
-        day = None
+    if day is None and (match := _YMD.search(written)):
+        with suppress(ValueError):
+            day = date(*map(int, match.groups()))
     if day is None:
         place = f"{question.place}: as_of" if question.as_of else "--as-of"
         raise Usage(f"{place} {written!r} is not understood", "write 2025-11-27 or 2025-11")

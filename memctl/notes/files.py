@@ -279,11 +279,10 @@ def _stands(fd: int, target: Path, at: int, new: bytes) -> bool:
 
 def is_at(target: Path, status: os.stat_result) -> bool:
     """True if a name leads to the very file that had this status."""
-    try:
+    with suppress(OSError):
         now = os.stat(target, follow_symlinks=False)
-    except OSError:
-        return False
-    return (now.st_ino, now.st_dev) == (status.st_ino, status.st_dev)
+        return (now.st_ino, now.st_dev) == (status.st_ino, status.st_dev)
+    return False
 
 
 def confirm(workspace: Workspace, path: str) -> None:

@@ -89,31 +89,28 @@ def publish(
     analysis, ttl = schema_version(), json.dumps(memory.workspace.settings.ttl)
     why = f"{many(pages.secrets, 'line')} not sent: `memctl check` says what looks like a secret there"
     notes = (why,) if pages.secrets else ()
-    try:
-        with server.transaction(write=True) as at:
-            before = at.claim(name, team)
-            known, digests = at.known(name), pages.digests
-            changed = {path for path, digest in digests.items() if path in known and known[path].digest != digest}
-            removed = sorted(known.keys() - digests.keys())
-            sent = [path for path in digests if path not in known or path in changed or before.analysis != analysis]
-            cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}
-            after = before._replace(
-                team=team or before.team, revision=before.revision + 1, removed=before.revision + 1 if removed else before.removed,
-                head=commit if all(heads.values()) else "", token=secrets.token_hex(16), analysis=analysis, ttl=ttl,
-            )  # fmt: skip
-            if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
-                return Published(at.place, name, before.revision, (), (), len(heads), notes)
-            own = _Own(memory.workspace, f"{at.server} {name}")
-            if (changed or removed) and not force:
-                _check(memory.workspace, before, own)
-            done = Published(at.place, name, after.revision, tuple(sent), tuple(removed), len(heads), notes)
-            if dry_run:
-                raise _DryRun
-            own.begin(before.token, after.token)
-            read = _read(pages, heads, sent)
-            at.write(before, after, read, cited, removed, lambda count: memory.progress(count, len(sent), "publishing"))
-    except _DryRun:
-        pass
+    with suppress(_DryRun), server.transaction(write=True) as at:
+        before = at.claim(name, team)
+        known, digests = at.known(name), pages.digests
+        changed = {path for path, digest in digests.items() if path in known and known[path].digest != digest}
+        removed = sorted(known.keys() - digests.keys())
+        sent = [path for path in digests if path not in known or path in changed or before.analysis != analysis]
+        cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}
+        after = before._replace(
+            team=team or before.team, revision=before.revision + 1, removed=before.revision + 1 if removed else before.removed,
+            head=commit if all(heads.values()) else "", token=secrets.token_hex(16), analysis=analysis, ttl=ttl,
+        )  # fmt: skip
+        if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
+            return Published(at.place, name, before.revision, (), (), len(heads), notes)
+        own = _Own(memory.workspace, f"{at.server} {name}")
+        if (changed or removed) and not force:
+            _check(memory.workspace, before, own)
+        done = Published(at.place, name, after.revision, tuple(sent), tuple(removed), len(heads), notes)
+        if dry_run:
+            raise _DryRun
+        own.begin(before.token, after.token)
+        read = _read(pages, heads, sent)
+        at.write(before, after, read, cited, removed, lambda count: memory.progress(count, len(sent), "publishing"))
     return done
 
 

@@ -332,7 +332,6 @@ def copies_of(workspace: Workspace, server: str) -> list[Copy]:
 
 def _is_page(workspace: Workspace, path: str) -> bool:
     """False for what no publisher of ours sends: a path that leads out of the copy, or to what is no page."""
-    try:
+    with suppress(MemctlError):
         return workspace.contain(path) == path and workspace.is_page(path)
-    except MemctlError:
-        return False
+    return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -53,13 +54,10 @@ def place_below(kind: str, name: str, path: str) -> str:
 
 
 def _begins_with_a_day(stem: str) -> bool:
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}(?:[ _-].*)?", stem, re.ASCII):
-        return False
-    try:
-        date.fromisoformat(stem[:10])
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        is_dated = re.fullmatch(r"\d{4}-\d{2}-\d{2}(?:[ _-].*)?", stem, re.ASCII)
+        return is_dated is not None and bool(date.fromisoformat(stem[:10]))
+    return False
 
 
 def imported(kind: str, origin: str, path: str, text: str, source: str | None) -> tuple[str, list[Left]]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import assume, example, given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import examples
 
 from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, in_order, ledger, replay, shown
@@ -94,10 +94,11 @@ def test_small_chains_by_hand() -> None:
 @settings(max_examples=examples(500))
 @given(CHAINS)
 def test_replay_is_the_formula(items: list[Evidence]) -> None:
-    """Each step equals the formula over the items so far."""
+    """Each step equals the formula over the items so far, within [.02, .98]; the ledger is the last step."""
     ordered = in_order(items)
     expected = [oracle(ordered[:count]) for count in range(1, len(ordered) + 1)]
     assert replay(items) == pytest.approx(expected, abs=1e-9)
+    assert [ledger(items).confidence] == (replay(items)[-1:] or [UNSAID])
 
 
 def test_many_items_of_one_source_on_one_day() -> None:
@@ -151,26 +152,6 @@ def test_unknown_words_are_errors(verdict: str) -> None:
 
 
 @settings(max_examples=examples(500))
-@given(items=CHAINS)
-def test_confidence_stays_within_bounds(items: list[Evidence]) -> None:
-    """[.02, .98] after each item; the ledger is the last step."""
-    confidences = replay(items)
-    assert len(confidences) == len(items)
-    assert all(LOWEST <= confidence <= HIGHEST for confidence in confidences)
-    found = ledger(items)
-    assert [found.confidence] == (confidences[-1:] or [UNSAID])
-    assert 0 < found.deviation < 0.3
-    assert min(found.weight_for, found.weight_against) >= 0
-
-
-@settings(max_examples=examples(500))
-@given(items=CHAINS, cut=st.integers(0, 30))
-def test_replay_is_incremental(items: list[Evidence], cut: int) -> None:
-    """The first n confidences come from the first n items."""
-    assert replay(items)[:cut] == replay(in_order(items)[:cut])
-
-
-@settings(max_examples=examples(500))
 @given(data=st.data(), items=CHAINS)
 def test_arrival_order_changes_nothing(data: st.DataObject, items: list[Evidence]) -> None:
     """Not the chain, not one confidence, not the flags; dates and refs that tie neither."""
@@ -193,58 +174,6 @@ def test_in_order(items: list[Evidence]) -> None:
     phases = {"stated": 0, "set": 2}
     keys = [(item.day, phases.get(item.verdict, 1), item.ref) for item in in_order(items)]
     assert keys == sorted(keys)
-
-
-@given(CHAINS, MOVING)
-def test_evidence_moves_its_own_way(items: list[Evidence], item: Evidence) -> None:
-    """Evidence for raises or keeps, against lowers or keeps, wherever in the chain it arrives; others than clamped."""
-    change = ledger([*items, item]).confidence - ledger(items).confidence
-    assert change >= -SLACK if item.verdict == "for" else change <= SLACK
-
-
-@given(st.lists(MOVING, max_size=20), MOVING)
-def test_evidence_does_move(items: list[Evidence], item: Evidence) -> None:
-    """Strictly, away from the clamps, if it has any strength."""
-    assume(item.value > 0.01)
-    before, after = ledger(items).confidence, ledger([*items, item]).confidence
-    assume(LOWEST < before < HIGHEST)
-    assert after > before if item.verdict == "for" else after < before
-
-
-@given(CHAINS, MOVING, STRENGTHS)
-def test_stronger_moves_further(items: list[Evidence], item: Evidence, other: float) -> None:
-    """Confidence is monotone in the strength of each item."""
-    weak, strong = (ledger([*items, item._replace(value=value)]).confidence for value in sorted((item.value, other)))
-    assert strong >= weak - SLACK if item.verdict == "for" else strong <= weak + SLACK
-
-
-@given(st.floats(0, 1), st.floats(0, 1), CHAINS)
-def test_a_higher_statement_is_no_lower_in_the_end(low: float, high: float, items: list[Evidence]) -> None:
-    """Confidence is monotone in c0."""
-    low, high = sorted((low, high))
-    ends = [ledger([stated(value, -1), *items]).confidence for value in (low, high)]
-    assert ends[0] <= ends[1] + SLACK
-
-
-@given(st.lists(MOVING, max_size=20), st.lists(STRENGTHS, min_size=1, max_size=40), st.sampled_from("+-"))
-def test_one_loud_source_in_one_day(items: list[Evidence], strengths: list[float], sign: str) -> None:
-    """However often it says a thing that day, it weighs no more than 1 + 1/2 + 1/3 …"""
-    loud = [
-        item._replace(value=strength) for item, strength in zip(crowd(sign * 40, 30, "loud"), strengths, strict=False)
-    ]
-    before, after = ledger(items), ledger([*items, *loud])
-    limit = sum(1 / place for place in range(1, len(loud) + 1))
-    added = (after.weight_for - before.weight_for, after.weight_against - before.weight_against)
-    assert sum(added) <= limit + 1e-9
-    assert added["+-".index(sign) - 1] == pytest.approx(0)
-
-
-def test_many_days_outweigh_one_loud_day() -> None:
-    """Twenty lines of one day move less than four days with one line."""
-    base = [stated(0.8), *votes("+" * 5)]
-    loud = ledger([*base, *crowd("-" * 20, day=9)]).confidence
-    patient = ledger([*base, *votes("-" * 4, start=9)]).confidence
-    assert patient < loud < ledger(base).confidence
 
 
 @given(value=st.floats(allow_nan=False), verdict=st.sampled_from(["stated", "set", "for", "against"]))

@@ -97,6 +97,9 @@ def _parts(text: str) -> Iterator[str | Step]:
 
 
 def _answer(command: str, folder: Path, real: bool, tmp_path: Path) -> list[str]:
+    env = {}
+    if command.startswith(home := "HOME=$PWD/home "):
+        env, command = {"HOME": str(folder / "home")}, command.removeprefix(home)
     words = list(shlex.shlex(command, posix=True, punctuation_chars="|<>;&"))
     given = re.fullmatch(r"((?:printf|echo|cat) [^|]*) \| memctl ([^|<>;&]*)", command)
     if given and not real:
@@ -104,13 +107,13 @@ def _answer(command: str, folder: Path, real: bool, tmp_path: Path) -> list[str]
         done = call(shlex.split(given[2]), folder, stdin=text, merged=True)
         code, text = done.code, done.out
     elif not real and (piped := re.fullmatch(r"memctl ([^|<>;&$]*) (?:\| |(?=> ))(?!.*(?:memctl|2>))(.*)", command)):
-        done = call(shlex.split(piped[1]), folder)
+        done = call(shlex.split(piped[1]), folder, **env)
         code, text = _shell(piped[2] if "| " in command else f"cat {piped[2]}", folder, tmp_path / "bin", done.out)
         code, text = code if "| " in command else done.code, done.err + text
     elif real or not command.startswith("memctl") or any(set(word) <= set("|<>;&") for word in words if word):
         code, text = _shell(command, folder, tmp_path / "bin")
     else:
-        done = call(shlex.split(command)[1:], folder, merged=True)
+        done = call(shlex.split(command)[1:], folder, merged=True, **env)
         code, text = done.code, done.out
     text = DURATION.sub("[..]", text.replace(str(folder.resolve()), HOME).replace(str(folder), HOME))
     return [line.rstrip() for line in text.splitlines()] + ([f"[exit {code}]"] if code else [])

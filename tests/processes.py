@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -17,24 +18,33 @@ _MODULES = [
 
 
 def start_memctl(
-    words: Sequence[str], environ: Mapping[str, str], cwd: Path | str | None, files: list[str]
+    words: Sequence[str], environ: Mapping[str, str], cwd: Path | str | None, files: list[str], powerless: bool = False
 ) -> BaseProcess:
-    """`memctl WORDS…` as a process with its own environment and end, as a shell would start it; `files` are its three streams."""
+    """`memctl WORDS…` as a process with its own environment and end, as a shell would start it; `files` are its three streams.
+
+    A powerless one may do what modes of files allow, though root started it.
+    """
     context = get_context("forkserver")
     context.set_forkserver_preload(_MODULES)
-    process = context.Process(target=_begin, args=(list(words), dict(environ), str(cwd or os.getcwd()), files))
+    given = (list(words), dict(environ), str(cwd or os.getcwd()), files, powerless)
+    process = context.Process(target=_begin, args=given)
     process.start()
     return process
 
 
 def run_memctl(
-    words: Sequence[str], data: bytes, environ: Mapping[str, str], cwd: Path | str | None, seconds: float
+    words: Sequence[str],
+    data: bytes,
+    environ: Mapping[str, str],
+    cwd: Path | str | None,
+    seconds: float,
+    powerless: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
     """What `memctl WORDS…` answers in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, name) for name in ("in", "out", "err")]
         Path(paths[0]).write_bytes(data)
-        process = start_memctl(words, environ, cwd, paths)
+        process = start_memctl(words, environ, cwd, paths, powerless)
         process.join(seconds)
         if process.exitcode is None:
             process.kill()
@@ -44,8 +54,12 @@ def run_memctl(
     return subprocess.CompletedProcess(list(words), process.exitcode, out, err)
 
 
-def _begin(words: list[str], environ: dict[str, str], cwd: str, paths: list[str]) -> None:
+def _begin(words: list[str], environ: dict[str, str], cwd: str, paths: list[str], powerless: bool) -> None:
     """In the new process: what the interpreter does at its start, then the program."""
+    if powerless and os.geteuid() == 0:  # Linux: no capability is left (linux/capability.h), nor comes back with exec
+        libc = ctypes.CDLL(None)
+        libc.prctl(28, 1)
+        assert libc.capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()) == 0
     os.environ.clear()
     os.environ.update(environ)
     os.chdir(cwd)

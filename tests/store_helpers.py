@@ -77,8 +77,8 @@ def memctl(
     """Run the command line in a process of its own, as a user does; `before` is put in front of it (`strace …`)."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     plain = [word for word in words if isinstance(word, str)]
-    if not before and len(plain) == len(words):
-        done = run_memctl(plain, given, environment(), cwd, seconds)
+    if before in ((), AS_ANYBODY) and len(plain) == len(words):
+        done = run_memctl(plain, given, environment(), cwd, seconds, powerless=bool(before))
     else:
         command = [*before, sys.executable, "-m", "memctl", *words]
         done = subprocess.run(command, cwd=cwd, input=given, capture_output=True, timeout=seconds, env=environment())

@@ -48,8 +48,6 @@ def told(acted: Acted) -> list[tuple[bool, int]]:
     return [(result.ok, result.code) for result in acted.results]
 
 
-# -- facts ------------------------------------------------------------------------------------------------------------
-
 SAVED = [
     ('[SAVE_FACT key="city" value="Lives in Lisbon" about="Irina"]', "- W(key=city,src=agent) @Irina: Lives in Lisbon"),
     ('[SAVE_FACT key="Любимый чай" value="Пьёт улун" about="Ирина"]', '- W(key=любимый_чай,src=agent) @Ирина: Пьёт улун'),
@@ -129,9 +127,6 @@ def test_no_more_than_so_many_commands(workspace: Workspace) -> None:
     """The rest is reported."""
     acted = done(workspace, '[SAVE_FACT value="x"]\n' * (MOST + 2))
     assert [result.ok for result in acted.results] == [True] * MOST + [False] * 2
-
-
-# -- documents --------------------------------------------------------------------------------------------------------
 
 
 def test_a_document_is_a_page_that_says_who_wrote_it(workspace: Workspace) -> None:
@@ -230,9 +225,6 @@ def test_reading_a_document(workspace: Workspace) -> None:
     long, missing = done(workspace, reply).results
     assert long.data["truncated"] and len(long.data["text"]) == 8000 and "hidden" not in long.data["text"]
     assert (missing.code, missing.cure) == (1, "there are long_one, mine")
-
-
-# -- dry runs and doors -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

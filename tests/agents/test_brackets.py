@@ -163,8 +163,6 @@ def test_lines_of_commands() -> None:
     assert [c.line for c in read_reply(f"a\n{C} {C}\n\n{C}").commands] == [2, 2, 4]
 
 
-# -- whatever comes ---------------------------------------------------------------------------------------------------
-
 PIECES = st.sampled_from(
     ["[", "]", "【", "】", '"', "'", "“", "”", "«", "»", "`", "```", "\n", "\n\n", "> ", "<think>", "</think>", "<!--", "-->", " ", "\\", "=", ",",
      "key=", "value=", "content=", "name=", "query=", "[SAVE_FACT ", "[GET_FACT ", "[SAVE_DOC ", "[READ_DOC ", "[SEARCH_MEMORY ", "【SAVE_FACT ",

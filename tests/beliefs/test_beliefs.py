@@ -78,9 +78,6 @@ def oracle(items: Sequence[Evidence]) -> float:
     return min(0.98, max(0.02, (k * c0 + a) / (k + a + b)))
 
 
-# -- the formula ------------------------------------------------------------------------------------------------------
-
-
 def test_small_chains_by_hand() -> None:
     """k is 4 for a written number and 2 for none; weak evidence weighs half."""
     assert replay([]) == []
@@ -148,9 +145,6 @@ def test_unknown_words_are_errors(verdict: str) -> None:
         replay([Evidence(DAY, "x", verdict, 1)])
 
 
-# -- what holds for every chain ---------------------------------------------------------------------------------------
-
-
 @settings(max_examples=examples(500))
 @given(data=st.data(), items=CHAINS)
 def test_arrival_order_changes_nothing(data: st.DataObject, items: list[Evidence]) -> None:
@@ -183,9 +177,6 @@ def test_numbers_outside_count_as_the_nearest_end(value: float, verdict: str) ->
     """A hand may write anything."""
     item = Evidence(DAY, "x", verdict, value)
     assert replay([item]) == replay([item._replace(value=min(1.0, max(0.0, value)))])
-
-
-# -- deviation, contested, trend --------------------------------------------------------------------------------------
 
 
 @given(CHAINS)
@@ -305,9 +296,6 @@ def test_an_anchor_is_no_trend() -> None:
     assert ledger([stated(0.2), *votes("-----"), anchor, *votes("-", start=10)]).trend == "falling"
     assert ledger(votes("+")).trend == "rising"  # from the default .70 to .80
     assert ledger([*votes("---"), stated(0.2, 9)]).trend == "falling"  # evidence stands before the statement
-
-
-# -- spelling ---------------------------------------------------------------------------------------------------------
 
 
 @given(st.floats(allow_nan=False))

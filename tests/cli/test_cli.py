@@ -27,9 +27,6 @@ def root(tmp_path: Path) -> Path:
     return fixture_copy(tmp_path)
 
 
-# -- what every command has -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("words", list(all_commands()), ids=" ".join)
 def test_every_command_has_help_with_an_example(words: list[str], tmp_path: Path) -> None:
     """--help and -h: what it does, an example that names it, and the options that all commands share."""
@@ -66,8 +63,6 @@ def test_the_version(tmp_path: Path) -> None:
     """`memctl --version`."""
     assert call(["--version"], tmp_path) == Done(0, f"memctl {__version__}\n", "")
 
-
-# -- exit codes -------------------------------------------------------------------------------------------------------
 
 CODES = {
     "MemctlError": 70, "NothingFound": 1, "Usage": 2, "BadSettings": 2, "OverBudget": 2, "NoWorkspace": 10, "OutsideWorkspace": 11, "PageChanged": 12,
@@ -172,9 +167,6 @@ def test_a_bug_says_how_to_report_it(root: Path, monkeypatch: pytest.MonkeyPatch
         call(["status", "--debug"], root)
 
 
-# -- clock and workspace ----------------------------------------------------------------------------------------------
-
-
 def test_the_clock_is_now_or_memctl_now(root: Path) -> None:
     """--now wins over MEMCTL_NOW; both set the day of retain and of relative times."""
     assert call(["retain", "W: x"], root).out.startswith("memory/2025-11-30.md#L")
@@ -197,9 +189,6 @@ def test_the_workspace_is_found_from_below(root: Path, tmp_path: Path) -> None:
         (["status", "--json", "--workspace", str(root)], tmp_path, {"MEMCTL_WORKSPACE": str(other)}),
     ):
         assert json.loads(call(words, cwd, **env).out)["workspace"] == str(root.resolve())
-
-
-# -- retain through the command line ----------------------------------------------------------------------------------
 
 
 def test_flags_make_the_line(root: Path) -> None:
@@ -240,9 +229,6 @@ def test_a_dry_run_prints_the_diff_and_writes_nothing(root: Path) -> None:
     assert lines[:2] == ["--- /dev/null", "+++ b/memory/2030-01-01.md"] and "+- W: x" in lines
     assert json.loads(call(["retain", "W: x", "-n", "--json"], root).out)["diff"].endswith("+- W: x\n")
     assert snapshot(root) == before
-
-
-# -- fact, entity, show ----------------------------------------------------------------------------------------------
 
 
 def test_a_slot_that_is_set_again(root: Path) -> None:
@@ -298,9 +284,6 @@ def test_a_citation_of_a_line_that_moved_is_followed_by_its_id(root: Path) -> No
     page.write_text("New first line.\n\n" + page.read_text("utf-8"), "utf-8")
     (passage,) = json.loads(call(["show", "memory/2025-07-08.md#L20 ^tag-light", "--json"], root).out)["passages"]
     assert passage["source"] == "memory/2025-07-08.md#L22"
-
-
-# -- init, index, status ----------------------------------------------------------------------------------------------
 
 
 def test_init_is_idempotent_and_overwrites_nothing(tmp_path: Path) -> None:

@@ -35,9 +35,6 @@ def words(*line: str, locale: str = "en_US.UTF-8") -> list[str]:
     return [word for word, _ in complete(line, {"LANG": locale})]
 
 
-# -- commands and options ---------------------------------------------------------------------------------------------
-
-
 def test_commands_and_groups() -> None:
     """Commands at the first word, those of a group at the second; each with what it does."""
     assert set(words("re")) == {"retain", "recall", "reflect", "resolve", "review"}
@@ -77,9 +74,6 @@ def test_what_is_offered_is_taken(given: str, root: Path) -> None:
     for word in words(command, option, ""):
         done = call([command, *(["x"] if command == "retain" else []), option, word, "--quiet"], root)
         assert "is unknown" not in done.err and "is not known" not in done.err
-
-
-# -- what the workspace knows -----------------------------------------------------------------------------------------
 
 
 def test_names_in_three_scripts_as_the_owner_writes_them(root: Path) -> None:
@@ -175,9 +169,6 @@ def test_a_page_that_changed_tells_no_wrong_line(root: Path) -> None:
     assert not any(told for _, told in complete(["why", ""], {}))
 
 
-# -- start-up ---------------------------------------------------------------------------------------------------------
-
-
 def test_it_loads_next_to_nothing(root: Path) -> None:
     """No parser of the command line, no typing, re, datetime or pathlib: what a TAB would wait for."""
     script = (
@@ -191,9 +182,6 @@ def test_it_loads_next_to_nothing(root: Path) -> None:
 
 def _environ() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "LC_ALL": "C.UTF-8"}
-
-
-# -- shells -----------------------------------------------------------------------------------------------------------
 
 
 def test_lines_of_bash() -> None:

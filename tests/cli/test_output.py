@@ -141,9 +141,6 @@ def test_written_out_means_visible() -> None:
     assert printable("Ирина 饺子 é ← ✓ 👍🏽\tü") == "Ирина 饺子 é ← ✓ 👍🏽\tü"
 
 
-# -- with a terminal --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "words",
     [["recall", "marker", "-k", "500", "--explain", "--history"], ["entity", "list"], ["check"], ["show", "Ent8"],
@@ -168,9 +165,6 @@ def test_colours_are_for_terminals_that_want_them(tmp_path: Path, env: dict[str,
         assert ("\x1b[1m" in shown) == ("\x1b" in PROGRESS.sub("", shown)) == is_styled
         assert words[0] == "entity" or ("\x1b]8;;file://" in shown) == is_styled
         assert "\x1b" not in call(words, root).both
-
-
-# -- pipes and encodings ----------------------------------------------------------------------------------------------
 
 
 def piped(words: Sequence[str], cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
@@ -206,17 +200,20 @@ def shelled(command: str, cwd: Path, unbuffered: str = "") -> Done:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_disk_behind_the_answer(tmp_path: Path, unbuffered: str) -> None:
+def test_a_full_disk_behind_the_answer(tmp_path: Path) -> None:
     """Exit code 13, two lines or their JSON, no traceback; what is said beside the answer may get lost."""
     root = fixture_copy(tmp_path)
     many = "recall '渔网 сети nets' --json -k 99"
-    for words in ("recall nets", many, "retain 'Купила варежки'", "open Alice", "--help"):
-        code, _, told = astuple(shelled(f"memctl {words} >/dev/full", root, unbuffered))
+    unbuffered = [("recall nets", "1"), ("--help", "1")]
+    for words, how in [
+        (words, "") for words in ("recall nets", many, "retain 'Купила варежки'", "open Alice", "--help")
+    ] + unbuffered:
+        code, _, told = astuple(shelled(f"memctl {words} >/dev/full", root, how))
         assert code == 13 and "the answer cannot be written: No space left on device" in told, (words, told)
         assert "Traceback" not in told and "Exception ignored" not in told, told
-        assert shelled(f"memctl {words} >/dev/full 2>&1", root, unbuffered).code == 13
-    assert shelled("memctl recall варежки 2>/dev/full", root, unbuffered).code == 0
+    for how in ("", "1"):
+        assert shelled(f"memctl {many} >/dev/full 2>&1", root, how).code == 13
+    assert shelled("memctl recall варежки 2>/dev/full", root).code == 0
     assert "Купила варежки" in call(["recall", "варежки"], root).out
 
 

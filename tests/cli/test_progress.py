@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import Done, call, fixture_copy, snapshot, write_pages
+from face_helpers import Done, call, fixture_copy, recent_copy, snapshot, write_pages
 
 from memctl.cli.output import Output
 from memctl.cli.terminal import Bar, time_left
@@ -122,9 +122,6 @@ def test_times_are_no_finer_than_they_are_known() -> None:
     ]  # fmt: skip
 
 
-# -- interrupted ------------------------------------------------------------------------------------------------------
-
-
 class Interrupting:
     """In place of a bar: Ctrl-C when the work has told of itself so often."""
 
@@ -177,13 +174,13 @@ def test_interrupted_and_run_again(name: str, tmp_path: Path, monkeypatch: pytes
     """Exit code 130, one line about what is kept, no traceback; run again, it comes to what one run would have made."""
     monkeypatch.setattr(sync, "BATCH_SECONDS", -1.0)  # it tells of each page, whatever the clock says
     words, out = COMMANDS[name](tmp_path), tmp_path / "out.jsonl"
-    whole = fixture_copy(tmp_path / "whole")
+    whole = recent_copy(tmp_path / "whole")
     done, times = interrupted(words, whole, 0, monkeypatch)
     assert done.code == 0 and times > 1
     made = out.read_text("utf-8") if out.exists() else ""
     for after in sorted({1, times // 2, times}):
         out.unlink(missing_ok=True)
-        root = fixture_copy(tmp_path / str(after))
+        root = recent_copy(tmp_path / str(after))
         done, _ = interrupted(words, root, after, monkeypatch)
         assert done.code == 130 and not out.exists() and (done.out == "" or name == "index")
         assert done.err.startswith("stopped") and done.err.count("\n") == 1

@@ -32,9 +32,6 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMAIL", raising=False)
 
 
-# -- memctl alone -----------------------------------------------------------------------------------------------------
-
-
 def test_alone_without_a_workspace(tmp_path: Path) -> None:
     """How to make one, exit 0."""
     done = call([], tmp_path)
@@ -74,9 +71,6 @@ def test_alone_with_settings_that_cannot_be_followed(tmp_path: Path) -> None:
     (tmp_path / "memctl.toml").write_text("colour = true\n")
     done = call([], tmp_path)
     assert done.code == 0 and "unknown key 'colour'" in done.out
-
-
-# -- init --git -------------------------------------------------------------------------------------------------------
 
 
 def test_a_new_repository_holds_what_init_made_and_nothing_else(tmp_path: Path) -> None:

@@ -86,9 +86,6 @@ def test_confidence_as_a_bar() -> None:
     assert [kind_of(hit, True)[8:13] for hit in hits] == ["▯▯▯▯▯", "▮▮▯▯▯", "▮▮▮▮▯", "▮▮▮▮▮"]
 
 
-# -- on a terminal ----------------------------------------------------------------------------------------------------
-
-
 def test_recall_on_a_terminal_and_in_a_pipe(tmp_path: Path) -> None:
     """Marks, a span beside the day, a bar, the headings on a line of their own; in a pipe nothing of these."""
     root = write_pages(tmp_path / "w", {
@@ -164,9 +161,6 @@ def test_a_pager_gets_what_is_longer_than_the_screen(tmp_path: Path) -> None:
     assert "PAGED\x1b[1m1." in on_terminal(["recall", "-k", "30"], root, **pager)
     assert "PAGED" not in on_terminal(["recall", "-k", "2"], root, **pager)
     assert "PAGED" not in on_terminal(["recall", "-k", "30", "--json"], root, **pager)
-
-
-# -- errors as JSON ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

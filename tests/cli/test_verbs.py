@@ -236,8 +236,6 @@ def test_an_entity_that_nobody_is_or_that_two_are(workspace: Workspace, memory: 
         memory.entity("Alex")
 
 
-# -- the world in the way ---------------------------------------------------------------------------------------------
-
 READS = (("recall", "PostgreSQL"), ("show", f"{LOG}#L3"), ("status",), ("entity", "list"), ("fact", "get", "db"))
 
 

@@ -54,9 +54,6 @@ def test_the_estimate_is_linear() -> None:
     assert estimate(text * 50) == pytest.approx(50 * estimate(text), rel=0.02)
 
 
-# -- counters -----------------------------------------------------------------------------------------------------------
-
-
 def test_the_default_counter_is_the_estimate(tmp_path: Path) -> None:
     """By its name in the settings."""
     assert counter_of(write_pages(tmp_path, {})) is estimate

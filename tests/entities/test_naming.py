@@ -45,9 +45,6 @@ def names(space: Workspace) -> set[str]:
     return {line.name for line in list_entities(memory_on(space))}
 
 
-# -- aliases ----------------------------------------------------------------------------------------------------------
-
-
 def test_an_alias_is_a_line_of_front_matter(tmp_path: Path) -> None:
     """The list grows where it stands; the name works at once, and can be taken away again."""
     space = workspace(tmp_path)
@@ -156,9 +153,6 @@ def test_front_matter_that_is_no_yaml_is_refused(tmp_path: Path, front: str) -> 
             job()
         assert error.value.exit_code == 13 and "bank/entities/Bosun.md" in error.value.what
     assert snapshot(tmp_path) == before
-
-
-# -- merges -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_merge_makes_one_of_two(tmp_path: Path) -> None:

@@ -22,9 +22,6 @@ def cite(text: str) -> Citation:
     return found
 
 
-# -- ranks ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
@@ -50,9 +47,6 @@ def test_the_rank_of_gold_is_that_of_the_first_hit_that_covers_it() -> None:
 def test_sessions_rank_where_their_best_line_ranks() -> None:
     """The first time that a name comes counts."""
     assert rank_in(["s2", "s9", "s1"], ["s1", "s2", "s1", "s3"]) == (2, None, 1)
-
-
-# -- worked by hand ---------------------------------------------------------------------------------------------------
 
 
 def test_two_of_three_gold_lines_at_ranks_2_and_7() -> None:
@@ -91,8 +85,6 @@ def test_a_question_without_gold_has_no_metrics() -> None:
         measure((), DEPTHS)
 
 
-# -- what holds for every ranking -------------------------------------------------------------------------------------
-
 RANKS = st.lists(st.none() | st.integers(1, 30), min_size=1, max_size=12).map(tuple)
 
 
@@ -126,9 +118,6 @@ def test_a_hit_that_moves_up_never_costs(places: list[int], moved: int) -> None:
     assert all(after[name] >= before[name] for name in before)
 
 
-# -- intervals --------------------------------------------------------------------------------------------------------
-
-
 def rows(values: list[float]) -> list[dict[str, float]]:
     """One figure a question."""
     return [{"x": value} for value in values]
@@ -155,20 +144,11 @@ def test_the_interval_is_that_of_a_plain_bootstrap() -> None:
     assert found["b"].low == pytest.approx(1 - found["a"].high, abs=1e-8)
 
 
-def test_the_interval_of_a_share_is_as_wide_as_the_binomial_one() -> None:
-    """80 of 100: 80 % +- 7.8 (the normal approximation)."""
-    found = intervals(rows([1.0] * 80 + [0.0] * 20), random.Random(7))["x"]
-    assert found.low == pytest.approx(0.72, abs=0.02) and found.high == pytest.approx(0.88, abs=0.02)
-
-
 def test_the_same_seed_gives_the_same_interval() -> None:
     """A figure that is printed twice is the same figure."""
     values = [0.1, 0.9, 0.4, 0.4]
     assert intervals(rows(values), random.Random(7)) == intervals(rows(values), random.Random(7))
     assert intervals([], random.Random(7)) == {}
-
-
-# -- two configurations -----------------------------------------------------------------------------------------------
 
 
 def test_the_exact_test_counts_all_flips() -> None:

@@ -86,8 +86,6 @@ def test_the_first_day_that_is_kept(today: date, number: int, unit: str) -> None
     assert first == date.min or ttl_end(first - timedelta(days=1), ttl) < today
 
 
-# -- what was recalled lately -----------------------------------------------------------------------------------------
-
 OLD = "- W: The {} is in the shed ^{}\n"
 NAMES = ["ladder", "лопата", "铲子"]
 

@@ -102,9 +102,6 @@ def test_each_resource_has_one_door() -> None:
     assert not found
 
 
-# -- figures ----------------------------------------------------------------------------------------------------------
-
-
 def test_figures() -> None:
     """Sizes of functions, without the options of commands, and of modules; broad excepts. `python bench/house.py` has more."""
     broad = [
@@ -164,8 +161,6 @@ def test_what_benches_import_is_there() -> None:
                     exec(f"from {node.module} import {alias.name}", {})
 
 
-# -- what a command costs ---------------------------------------------------------------------------------------------
-
 SLOW = {
     "rich", "markdown_it", "sqlite_utils", "numpy", "yaml", "watchdog", "tomllib", "pydantic", "asyncio", "http",
     "urllib.request", "ssl",
@@ -205,8 +200,6 @@ def test_help_is_cheap(tmp_path: Path) -> None:
     found = imported(["recall", "--help"], tmp_path)
     assert not [name for name in found if name.startswith(("memctl.recall", "memctl.index"))] and not found & SLOW
 
-
-# -- no network -------------------------------------------------------------------------------------------------------
 
 OFFLINE = [
     ["init"], ["retain", "W: x"], ["recall", "gateway"], ["recall"], ["show", "Irina"], ["index"], ["index", "--rebuild"], ["index", "--verify"],

@@ -48,9 +48,6 @@ def sql(workspace: Workspace, statement: str) -> None:
     db.close()
 
 
-# -- damage -----------------------------------------------------------------------------------------------------------
-
-
 def test_every_damage_is_healed() -> None:
     """R7, the short run."""
     ended = damage.run(42)
@@ -255,9 +252,6 @@ def test_no_check_while_somebody_writes(workspace: Workspace, monkeypatch: pytes
     assert not (workspace.memory / "index.seal").exists()
 
 
-# -- old --------------------------------------------------------------------------------------------------------------
-
-
 def test_the_version_covers_every_module_that_decides_a_row() -> None:
     """A module that index/rows.py needs and the version does not know would leave old rows behind after an update."""
     home = Path(memctl.__file__).parent
@@ -288,9 +282,6 @@ def test_an_index_of_another_version_is_made_anew(workspace: Workspace, monkeypa
 def test_an_empty_file_is_filled(workspace: Workspace) -> None:
     index_path(workspace).write_bytes(b"")
     assert rows(workspace) == rebuilt(workspace)
-
-
-# -- where nothing can be written -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -381,9 +372,6 @@ def test_something_else_under_a_name_of_ours_neither_hangs_nor_breaks(tmp_path: 
     (workspace.memory / name).mkdir() if kind == "folder" else os.mkfifo(workspace.memory / name)
     assert recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY)).hits
     assert recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY)).hits
-
-
-# -- the proof --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(os.name == "nt", reason="change times are POSIX")

@@ -40,9 +40,6 @@ def table(opened: Index, name: str) -> list[tuple[object, ...]]:
     return opened.rows(f"SELECT * FROM {name}")
 
 
-# -- rows of a page ---------------------------------------------------------------------------------------------------
-
-
 def test_only_rows_that_differ_are_written(workspace: Workspace) -> None:
     with open_scratch() as opened:
         put(opened, workspace, LOG, PAGES[LOG])
@@ -235,9 +232,6 @@ def test_a_list_of_any_length(workspace: Workspace) -> None:
     keys = [f"no{number}" for number in range(3000)] + [LOG, "memory.md"]
     found = with_index(workspace, lambda opened: opened.rows_in("SELECT path FROM page WHERE path IN ({keys})", keys))
     assert sorted(found) == [("memory.md",), (LOG,)]
-
-
-# -- the verb ---------------------------------------------------------------------------------------------------------
 
 
 def test_incremental_equals_rebuilt(workspace: Workspace) -> None:

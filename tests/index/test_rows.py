@@ -37,9 +37,6 @@ def one(line: str, path: str = LOG) -> Row:
     return row
 
 
-# -- ids --------------------------------------------------------------------------------------------------------------
-
-
 def test_ids_are_stable_for_ever() -> None:
     """Ids stand in Markdown (`for=`, evidence), so they may never change. If this test fails, do not mend the test."""
     assert fact_id(Kind.WORLD, ("Peter",), "Lives in Oslo.", DAY) == "f-5qpvygfx"
@@ -128,9 +125,6 @@ def test_a_page_with_more_entries_than_ids_says_so() -> None:
     assert len({row.id for row in page.rows}) == 4
 
 
-# -- days -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("path", "day"),
     [
@@ -163,9 +157,6 @@ def test_the_day_of_a_log_starts_its_file_name(path: str, day: date | None) -> N
 def test_on_other_pages_a_day_is_its_t_else_the_day_in_its_citation_else_unknown(line: str, day: str | None) -> None:
     assert one(line, "bank/world.md").day == day
     assert one(line).day == "2025-11-27"  # on a log, always the log's
-
-
-# -- valid time -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -213,9 +204,6 @@ def test_without_a_day_truth_begins_when_the_text_says_or_is_open() -> None:
     assert valid(None, "on 2025-01-01", DAY) == Period(DAY)
 
 
-# -- the columns ------------------------------------------------------------------------------------------------------
-
-
 def test_a_row_says_everything_that_recall_filters_by() -> None:
     links = "for=f-1,against=f-2,supersedes=f-3,corrects=f-4"
     row = one(f"O(c=0.8,key=drink,i=0.9,src=agent:x,private,{links}) @Peter: Tea [[X Y]].")
@@ -251,9 +239,6 @@ def test_a_digest_ignores_spaces_at_line_ends_and_nothing_else() -> None:
 def test_the_copies_in_managed_blocks_are_marked() -> None:
     page = rows_of("bank/world.md", "<!-- memctl:begin x -->\n- W: a\n<!-- memctl:end x -->\n- W: b\n")
     assert [(row.own, row.block) for row in page.rows if row.role == "fact"] == [("w a", "x"), ("w b", None)]
-
-
-# -- pages ------------------------------------------------------------------------------------------------------------
 
 
 def test_the_title_of_a_page_is_its_first_heading_else_its_file_name() -> None:
@@ -296,9 +281,6 @@ def test_equal_path_and_text_give_equal_rows(text: str, path: str) -> None:
     assert page == rows_of(path, text)
     assert isinstance(page, PageRows)
     assert len({row.id for row in page.rows}) == len(page.rows) == len(parse_page(text, path in FACT_PAGES).entries)
-
-
-# -- nothing is ever dropped ------------------------------------------------------------------------------------------
 
 
 def findable(chunk: str) -> bool:

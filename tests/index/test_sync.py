@@ -37,9 +37,6 @@ def content(workspace: Workspace) -> str:
     return "\n".join(str(row) for row in rows(workspace))
 
 
-# -- what is done -----------------------------------------------------------------------------------------------------
-
-
 def test_the_first_sync_reads_all_and_the_second_nothing(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path)
     age(workspace)
@@ -114,9 +111,6 @@ def test_a_touched_page_is_read_once_more(workspace: Workspace) -> None:
     assert [row.mtime_ns for row in with_index(workspace, lambda index: index.known()) if row.path == LOG] == [then]
 
 
-# -- the racy rule ----------------------------------------------------------------------------------------------------
-
-
 def test_edits_that_change_neither_size_nor_time_are_seen() -> None:
     """R12, the short run."""
     assert same_tick.missed(100) == 0
@@ -133,9 +127,6 @@ def test_a_young_page_is_read_again_and_an_old_one_not(tmp_path: Path, monkeypat
         (workspace.root / LOG).write_text("- W: two\n")
         os.utime(workspace.root / LOG, ns=(then, then))
         assert ("two" in content(workspace)) is seen
-
-
-# -- what stands in the way -------------------------------------------------------------------------------------------
 
 
 def test_another_writer_makes_it_stale_and_is_not_waited_for(workspace: Workspace) -> None:
@@ -240,9 +231,6 @@ def test_progress_is_told(workspace: Workspace) -> None:
         workspace, lambda index: sync(workspace, index, progress=lambda done, total, *_: told.append((done, total)))
     )
     assert told[-1] == (5, 5)
-
-
-# -- all of it --------------------------------------------------------------------------------------------------------
 
 
 def test_an_index_kept_up_is_an_index_made_anew() -> None:

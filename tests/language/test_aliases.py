@@ -27,9 +27,6 @@ def stand_for(question: str, *more: tuple[str, ...]) -> set[str]:
     return {" ".join(tokens) for tokens, _ in expansions(question, query_terms(question), more)}
 
 
-# -- the table --------------------------------------------------------------------------------------------------------
-
-
 def test_the_table_is_written_as_it_is_read() -> None:
     """Lower case, folded, no empty spelling, no group of one, no Chinese word of one character, no group twice."""
     listed = [[part.strip() for part in line.split(",")] for line in (*groups(), *groups("near"))]
@@ -76,9 +73,6 @@ def test_any_text_and_any_group_can_be_given(text: str, groups: list[list[str]])
     wanted = query_terms(text)
     for tokens, stood in expansions(text, wanted, groups):
         assert tokens and stood and set(stood) <= set(wanted) and not set(tokens) <= set(wanted)
-
-
-# -- through recall ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -178,9 +172,6 @@ def test_the_hit_says_so(tmp_path: Path) -> None:
     assert hit.parts["own"] == "k8s" and hit.why == {"lexical": 1}
 
 
-# -- a workspace's own words ------------------------------------------------------------------------------------------
-
-
 def test_a_workspace_adds_words_of_its_own(tmp_path: Path) -> None:
     """In memctl.toml: [recall] aliases = "words.toml"."""
     text = "- W: The Albatross ships on Monday.\n- W: A walk along the quay.\n"
@@ -241,8 +232,6 @@ def test_the_index_does_not_depend_on_the_words(tmp_path: Path) -> None:
     assert with_index(workspace, lambda index: list(dump(index))) == before
 
 
-# -- names by their sound ---------------------------------------------------------------------------------------------
-
 SOUND = (
     "вагрант Vagrant;селери Celery;постмен Postman;фигма Figma;твиттер Twitter;скайп Skype;зум Zoom;спотифай Spotify;икея IKEA;тойота Toyota;"
     "фейсбук Facebook;эрланг Erlang;котлин Kotlin;вебпак webpack;сентри Sentry;консул Consul;истио Istio;тензорфлоу TensorFlow;датадог Datadog;"
@@ -273,9 +262,6 @@ def test_a_word_that_stands_there_finds_its_latin_spelling_too(tmp_path: Path) -
 def test_sounds_of_any_word(word: str) -> None:
     assert len(other_script_prefixes(word)) <= 16 and all(len(start) >= 2 for start in other_script_prefixes(word))
     assert not sounds_alike(word, word) or phonetic_key(word)
-
-
-# -- traditional and simplified Chinese -------------------------------------------------------------------------------
 
 
 def test_the_pairs_fold_one_character_into_another_once() -> None:

@@ -33,8 +33,6 @@ def appended(before: str, *facts: Fact) -> str:
     return before + ("\n" if text and before and not before.endswith(("\n", "\r")) else "") + text
 
 
-# -- the usual pages --------------------------------------------------------------------------------------------------
-
 TEA_LINE = "- W @Peter: Tea is hot.\n"
 
 
@@ -96,9 +94,6 @@ def test_two_values_of_one_slot_at_once() -> None:
     assert [place.line for place, _ in made.places] == [5, 6]
 
 
-# -- whatever the page ends in ----------------------------------------------------------------------------------------
-
-
 def check_added(before: str, told: list[Fact]) -> None:
     made = addition(before, told, DAY)
     after = appended(before, *told)
@@ -146,9 +141,6 @@ def test_a_page_that_cannot_be_closed_is_refused_and_not_written() -> None:
     ):
         addition("```\n", [TEA], DAY)
     assert refused.value.cure
-
-
-# -- a fact as a line can hold it -------------------------------------------------------------------------------------
 
 
 def test_line_breaks_and_control_characters_become_spaces_everywhere() -> None:

@@ -99,9 +99,6 @@ def test_markers_without_end_take_no_time() -> None:
     assert growth(lambda text: find_blocks(text.split("\n")), lambda n: f"{BEGIN}\n" * (n // 8)) < 3
 
 
-# -- which markers are markers ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -132,9 +129,6 @@ def test_a_page_and_its_writer_see_the_same_blocks(text: str, end: str) -> None:
     page = parse_page(text)
     inside = {n: b.name for b in live_blocks(page.lines) for n in range(b.begin, b.end + 1)}
     assert [entry.block for entry in page.entries] == [inside.get(entry.span.line) for entry in page.entries]
-
-
-# -- writing ----------------------------------------------------------------------------------------------------------
 
 
 def lines_of(text: str) -> list[str]:
@@ -331,8 +325,6 @@ def test_a_page_of_many_lines_takes_time_in_proportion() -> None:
     assert growth(lambda text: splice(text, "x", "- one"), lambda n: "- a line\n```\n" * (n // 14)) < 3
     assert growth(lambda text: splice("", "x", text), lambda n: f"{END}\n" * (n // 20)) < 3
 
-
-# -- merges -----------------------------------------------------------------------------------------------------------
 
 MINE, THEIRS = splice("", "x", "- mine\n- same"), splice("", "x", "- theirs\n- same")
 

@@ -15,8 +15,6 @@ def aliases(text: str) -> list[str]:
     return found if isinstance(found, list) else [found] if found else []
 
 
-# -- the forms in which people write lists ----------------------------------------------------------------------------
-
 FORMS = {
     "flow": ("aliases: [陈立, 老陈]", "aliases: [陈立, 老陈, Чэнь Ли]"),
     "flow with a last comma": ("aliases: [a, b, ]", "aliases: [a, b, Чэнь Ли, ]"),
@@ -219,8 +217,6 @@ def test_bytes_that_are_no_utf_8_survive() -> None:
     with pytest.raises(ValueError, match="UTF-8"):
         with_names(single, add=["Bob"])
 
-
-# -- any page ---------------------------------------------------------------------------------------------------------
 
 NAMES = st.one_of(
     st.sampled_from(

@@ -129,8 +129,6 @@ def test_every_attribute_of_the_contract_is_known() -> None:
     }  # fmt: skip
 
 
-# -- round trip -------------------------------------------------------------------------------------------------------
-
 ROUND_TRIP = """parse(render(fact)) == fact, whatever stands in the text, the names and the values."""
 
 
@@ -195,9 +193,6 @@ SLOW: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("name", SLOW)
 def test_time_grows_with_the_length_and_not_with_its_square(name: str) -> None:
     assert growth(parse, SLOW[name]) < 3
-
-
-# -- the parts ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

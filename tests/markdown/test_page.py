@@ -61,9 +61,6 @@ def test_the_corpus_is_there_and_complete() -> None:
     assert {path.stem for path in CORPUS} == {path.stem for path in (CORPUS[0].parent).glob("*.expected")}
 
 
-# -- where facts stand ------------------------------------------------------------------------------------------------
-
-
 def facts_in(text: str, everywhere: bool = False) -> list[str]:
     return [entry.content for entry in parse_page(text, everywhere).entries if entry.fact]
 
@@ -114,8 +111,6 @@ def test_a_deeper_bullet_may_be_a_fact_or_a_remark() -> None:
     assert [entry.content for entry in page.entries if entry.fact] == ["a", "b"]
     assert page.problems == ()
 
-
-# -- bytes around the text --------------------------------------------------------------------------------------------
 
 LOG = "# Day\n\n## Retain\n\n- W: one\n  more\n- B: two\n"
 
@@ -189,9 +184,6 @@ def test_front_matter_never_raises(source: str) -> None:
     assert isinstance(read_front_matter(source), dict | None)
 
 
-# -- structure cannot be forged (S3) -----------------------------------------------------------------------
-
-
 @given(st.lists(line_facts(), max_size=4), st.booleans())
 @settings(max_examples=examples(5000, part=400))
 def test_written_facts_are_read_back_and_nothing_else_is(facts: list[Fact], everywhere: bool) -> None:
@@ -210,8 +202,6 @@ def test_structure_in_a_fact_is_text(content: str) -> None:
     page = parse_page(f"## Retain\n- {render(Fact(Kind.WORLD, content))}\n- W: next\n")
     assert [entry.content for entry in page.entries if entry.fact] == [content, "next"]
 
-
-# -- nothing is ever dropped ------------------------------------------------------------------------------------------
 
 SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 
@@ -282,16 +272,11 @@ def test_of_a_line_over_16_kib_the_rest_is_not_searched_and_that_is_said() -> No
     assert len(page.entries[1].logical) <= MAX_LINE
 
 
-# -- plain pages ------------------------------------------------------------------------------------------------------
-
-
 def test_a_usual_log_is_a_plain_page() -> None:
     log = "# Day\n\nText with `code`\nover two lines.\n\n## Retain\n\n- W @Peter: a\n  goes on\n- O(0.9): [[b]]\n"
     assert plain_blocks(split_lines(log))
     assert plain_blocks(split_lines(log + "1. numbered\n")) is None
 
-
-# -- time (S9) ----------------------------------------------------------------------------------------------
 
 SLOW: dict[str, Callable[[int], str]] = {
     "hashes far apart": lambda n: "# a" + " " * n + "b",
@@ -321,9 +306,6 @@ SLOW: dict[str, Callable[[int], str]] = {
 def test_time_grows_with_the_length_of_a_page(name: str) -> None:
     """t(2n) / t(n) < 3 on twenty pathological pages."""
     assert growth(parse_page, SLOW[name]) < 3
-
-
-# -- the diff of a dry run --------------------------------------------------------------------------------------------
 
 
 def test_a_diff_is_unified_as_git_shows_it() -> None:

@@ -183,8 +183,6 @@ def test_an_undo_that_was_cut_off_is_completed(tmp_path: Path, monkeypatch: pyte
     assert [call(["undo"], tmp_path).code for _ in range(2)] == [0, 1]
 
 
-# -- a hash of what is gone would confirm a guess ---------------------------------------------------------------------
-
 CODES = [
     ("The code of the alarm is tulipheron", "Alarm"),
     ("Код от сейфа tulipheron", "Сейф"),

@@ -21,9 +21,6 @@ from memctl.recall.recall import recall
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX names and file kinds")
 
 
-# -- finding it -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("sign", ["memory", ".memory", "memctl.toml"])
 def test_the_nearest_folder_above_with_a_sign_is_the_workspace(tmp_path: Path, sign: str) -> None:
     deep = tmp_path / "a/b/c"
@@ -84,9 +81,6 @@ def test_settings_that_are_no_file_do_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "memctl.toml")
     with pytest.raises(BadSettings, match="not a regular file"):
         find_workspace(str(tmp_path), {}, tmp_path)
-
-
-# -- listing it -------------------------------------------------------------------------------------------------------
 
 
 def listed(workspace: Workspace) -> list[str]:
@@ -173,9 +167,6 @@ def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: py
     problems = synced(workspace).problems
     reason = "folder cannot be listed: Permission denied"
     assert problems == {"bank": reason, "memory": reason, "bad\\xff": reason}
-
-
-# -- staying inside ---------------------------------------------------------------------------------------------------
 
 
 def test_a_path_inside_is_spelled_one_way(tmp_path: Path) -> None:

@@ -123,8 +123,6 @@ def test_pronouns_and_reasons() -> None:
     assert all(map(gives_reason, ("because of rain", "из-за дождя", "因为下雨"))) and not gives_reason("since May")
 
 
-# -- documents ----------------------------------------------------------------------------------------------------------
-
 GUIDE = """---
 created: {day}
 ---

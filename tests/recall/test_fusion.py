@@ -77,9 +77,6 @@ def test_an_exact_word_is_not_drowned() -> None:
         assert ranked.index(0) < places
 
 
-# -- what is usual ----------------------------------------------------------------------------------------------------
-
-
 def test_deviations() -> None:
     """Above the mean of all: a large store's own mean and deviation; of few lines, what is usual elsewhere."""
     usual = UsualCosines(0.1, 0.05, 100_000)

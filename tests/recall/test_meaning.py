@@ -76,9 +76,6 @@ def concepts(monkeypatch: pytest.MonkeyPatch) -> Concepts:
     return model
 
 
-# -- what it adds -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("asked", ["feline couch", "мурлыка", "工资"], ids=["english", "russian", "chinese"])
 def test_meaning_finds_what_words_miss(tmp_path: Path, concepts: Concepts, asked: str) -> None:
     """In the language of the question and in others."""
@@ -117,9 +114,6 @@ def test_the_same_answer_every_time(tmp_path: Path, concepts: Concepts) -> None:
     pages = {f"memory/2025-11-1{n}.md": "".join(f"- W: cat number {n}{m}\n" for m in range(6)) for n in range(3)}
     workspace = embedded(tmp_path, pages, concepts)
     assert sources(ask(workspace, "feline")) == sources(ask(workspace, "feline")) != []
-
-
-# -- what it leaves alone ---------------------------------------------------------------------------------------------
 
 
 def test_words_alone_are_as_before(tmp_path: Path, concepts: Concepts) -> None:
@@ -183,9 +177,6 @@ def test_an_identifier_is_not_drowned(tmp_path: Path, concepts: Concepts) -> Non
     assert "ERR-4711" in ask(workspace, "ERR-4711").hits[0].content
     for asked in ("feline couch ERR-4711", "which cat wrote ERR-4711?"):
         assert any("ERR-4711" in content for content in contents(ask(workspace, asked))[:5])
-
-
-# -- trouble ----------------------------------------------------------------------------------------------------------
 
 
 class _Failing(Concepts):
@@ -268,9 +259,6 @@ def test_any_question(tmp_path: Path, concepts: Concepts, asked: str) -> None:
     ask(embedded(tmp_path / "full", PAGES, concepts), asked)
     ask(embedded(tmp_path / "one", {"memory/2025-11-01.md": "- W: the only cat\n"}, concepts), asked)
     ask(embedded(tmp_path / "none", {}, concepts), asked)
-
-
-# -- what is embedded -------------------------------------------------------------------------------------------------
 
 
 def test_the_end_of_the_line_above() -> None:

@@ -61,9 +61,6 @@ def test_bare_words_after_a_prompt_are_found(words: str, luggage: str) -> None:
     assert read_query(prompts.LUGGAGE[luggage](words), TODAY).words == words
 
 
-# -- what is left alone -----------------------------------------------------------------------------------------------
-
-
 @given(texts())
 @example("User: hi\n\nAssistant: x")
 @example("<question>x</question>")
@@ -134,9 +131,6 @@ def test_a_paste_that_asks_nothing_is_looked_for_as_it_is() -> None:
     ) == prompts.LOG.replace("?", ".")
 
 
-# -- filters ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_filter_in_the_luggage_is_not_the_askers() -> None:
     """A pasted @name or since: must not hide every answer; those in the question hold."""
     pasted = f"{prompts.TALK}\n@priya maybe? key:cleanup kind:opinion\n\n"
@@ -148,9 +142,6 @@ def test_a_filter_in_the_luggage_is_not_the_askers() -> None:
 
 def test_flags_hold_whatever_is_pasted() -> None:
     assert read_query(f"{prompts.ENGLISH}\n\nWho?", TODAY, about=["Irina"]).filters == ["about:Irina"]
-
-
-# -- through recall ---------------------------------------------------------------------------------------------------
 
 
 def test_recall_says_what_it_looked_for_and_keeps_what_was_asked(tmp_path: Path) -> None:
@@ -169,9 +160,6 @@ def test_recall_says_what_it_looked_for_and_keeps_what_was_asked(tmp_path: Path)
     assert not ask(workspace, "Who repaired the winch?").warnings
     done = call(["recall", "--json", text], tmp_path)
     assert done.code == 0 and json.loads(done.out)["query"] == text
-
-
-# -- bad input --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,6 @@ def ordered(*candidates: Candidate, replaced: dict[int, int] | None = None, over
     return [r.candidate.id for r in order(candidates, (), False, TODAY, replaced or {}, over)]
 
 
-# -- recency ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", AGING, ids=lambda kind: kind.value)
 def test_a_line_is_newest_today_and_half_as_new_after_its_half_life(kind: Kind) -> None:
     life = HALF_LIFE_DAYS[kind]
@@ -72,8 +69,6 @@ def test_the_older_line_is_never_the_newer_one(kind: Kind, one: date, other: dat
     older, newer = sorted((one, other))
     assert 0 <= recency(kind, older, TODAY) <= recency(kind, newer, TODAY) <= 1
 
-
-# -- factors ----------------------------------------------------------------------------------------------------------
 
 PERIODS = st.builds(Period, st.none() | st.dates(), st.none() | st.dates())
 CANDIDATES = st.builds(
@@ -130,9 +125,6 @@ def test_importance_a_named_entity_and_being_told_on_several_days_lift() -> None
     assert thrice.proof > twice.proof > plain.proof
 
 
-# -- order ------------------------------------------------------------------------------------------------------------
-
-
 def test_relevance_comes_first_then_the_newer_then_the_place() -> None:
     assert ordered(candidate(1, 1.0), candidate(2, 2.0)) == [2, 1]
     assert ordered(candidate(1, day=TODAY - timedelta(9)), candidate(2), candidate(3)) == [2, 3, 1]
@@ -165,9 +157,6 @@ def test_exact_twins_are_one_and_the_newest_original_stands_for_all() -> None:
 def test_of_twins_one_that_still_holds_stands_for_all() -> None:
     (hit,) = order([candidate(1, same=7), candidate(2, day=date(2025, 1, 1), same=7)], (), False, TODAY, {}, over=(1,))
     assert hit.candidate.id == 2
-
-
-# -- what was replaced ------------------------------------------------------------------------------------------------
 
 
 def test_the_newer_one_takes_the_better_of_both_places() -> None:

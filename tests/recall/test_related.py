@@ -158,9 +158,6 @@ def test_hubs_lead_nowhere(tmp_path: Path) -> None:
     assert related(further(write_pages(tmp_path, pages), "the botanist Alice")) == ["keeps seeds"]
 
 
-# -- truth ------------------------------------------------------------------------------------------------------------
-
-
 def test_what_was_replaced_ranks_below_and_says_so(tmp_path: Path) -> None:
     """Both versions of a slot are related; the current one stands first, the old one carries its mark."""
     pages = CHAIN | {
@@ -232,9 +229,6 @@ def test_a_walk_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert answer.related == () and answer.hits and "took too long" in answer.warnings[0]
 
 
-# -- filters ----------------------------------------------------------------------------------------------------------
-
-
 def test_filters_hold_for_what_is_shown(tmp_path: Path) -> None:
     """Kind and time hold for what is shown, not for the way; `about` says where the walk begins."""
     pages = CHAIN | {"memory/2025-11-20.md": "- O(0.6) @Mira: dislikes floods\n- B [[Port Sorrel]]: saw it flood\n"}
@@ -288,9 +282,6 @@ def test_a_far_day(tmp_path: Path) -> None:
     assert hired["hires"]
     before = further(workspace, hops=2, today=date(2025, 11, 8)).related or ()
     assert not any(hit.expired for hit in before)
-
-
-# -- the command line -------------------------------------------------------------------------------------------------
 
 
 def test_formats(tmp_path: Path) -> None:

@@ -38,8 +38,6 @@ def told(answer: Answer) -> str:
     return json.dumps(answer_json(answer._replace(query=""), explain=True), ensure_ascii=False)
 
 
-# -- text that is shown whole -----------------------------------------------------------------------------------------
-
 HIDDEN = [
     "- W(private) @Peter: {}", "* O(c=0.9, private, i=1) @Ирина: {}", "+ B（private） @爱丽丝： {}",
     '- W(task="a: (b)", private) @X: {}', "1. S(private): {}", "> - W(private=true): {}", "- [ ] W(private): {}",
@@ -144,8 +142,6 @@ def test_copies_of_a_private_line() -> None:
     ]  # fmt: skip
 
 
-# -- answers ----------------------------------------------------------------------------------------------------------
-
 BRIDGE = {
     "memory/2025-11-01.md": "- W @Alice: joined @Globex as chief botanist\n- W(private) @Alice: zanzibarite pays her 90k\n",
     "memory/2025-11-02.md": "- W(private) @Globex: keeps its zanzibarite bank in [[Port Sorrel]]\n",
@@ -241,9 +237,6 @@ def test_a_private_heading(tmp_path: Path) -> None:
     (hit,) = public(workspace, "harbour crane").hits
     assert (hit.content, hit.heading) == ("The harbour crane creaks.", "Plans")
     assert "zanzibarite" not in told(public(workspace, "zanzibarite")._replace(empty=()))
-
-
-# -- show -------------------------------------------------------------------------------------------------------------
 
 
 def test_show(tmp_path: Path) -> None:

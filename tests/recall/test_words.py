@@ -132,9 +132,6 @@ def test_a_time_in_the_question_lifts_the_lines_of_that_time(tmp_path: Path) -> 
         assert {hit.day for hit in ask(workspace, f"harvest {words}", k=14).hits} == {day}, words
 
 
-# -- never silently empty ---------------------------------------------------------------------------------------------
-
-
 def reasons(folder: Path, words: str, **filters: Any) -> list[str]:
     """What why_empty tells about a question."""
     workspace = write_pages(folder, PAGES)

@@ -139,9 +139,6 @@ def same(history: Mapping[str, str], expected: Mapping[str, bytes], got: Mapping
     assert expected == got, difference(history, expected, got)
 
 
-# -- 1. a function of the Markdown ------------------------------------------------------------------------------------
-
-
 @given(histories(), st.data())
 @settings(HISTORIES, max_examples=ORDERS)
 def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: st.DataObject) -> None:
@@ -163,9 +160,6 @@ def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: s
                 shutil.rmtree(made.memory, ignore_errors=True)
         reflect(memory_on(made, TODAY))
         same(history, expected, bank(made))
-
-
-# -- 2. a build -------------------------------------------------------------------------------------------------------
 
 
 class History:
@@ -324,9 +318,6 @@ def check_numbers(made: Workspace) -> None:
         numbers = [bullet.after for _, bullet in entry.bullets if bullet.after is not None]
         assert numbers == [bullet.after for bullet in belief.evidence if bullet.after is not None]
         assert all(0.02 <= number <= 0.98 for number in (*numbers, entry.fact.confidence))
-
-
-# -- 4. citations -----------------------------------------------------------------------------------------------------
 
 
 def lines_of(made: Workspace) -> dict[str, tuple[object, str]]:

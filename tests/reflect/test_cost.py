@@ -82,9 +82,6 @@ def test_reflect_leaves_a_fresh_index(tmp_path: Path) -> None:
     assert not with_index(workspace, lambda index: sync(workspace, index)).changed
 
 
-# -- what is read -----------------------------------------------------------------------------------------------------
-
-
 FEW, MANY = 60, 150  # days
 
 

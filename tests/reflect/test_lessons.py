@@ -32,9 +32,6 @@ def together(one: str, other: str, task: str = "unstick the gateway") -> bool:
     return len(found) == 1 and len(found[0].strategies) == 1
 
 
-# -- the fixture ------------------------------------------------------------------------------------------------------
-
-
 def fixture() -> list[TaskOutcome]:
     """Every outcome of the fixture workspace, from its logs."""
     found = []
@@ -74,8 +71,6 @@ def test_the_fixture_teaches_to_replay_and_not_to_pull_the_plug() -> None:
     assert len(tasks["move Curlew to PostgreSQL"]) == 3
     assert all(one.labels == ("tentative",) for name, found in tasks.items() if "unstick" not in name for one in found)
 
-
-# -- one strategy or two ----------------------------------------------------------------------------------------------
 
 SAME = [
     ("Replayed the queue from the SD card at 02:50; 39 packets, none lost.", "Replayed the queue from the SD card after the power cut."),
@@ -136,9 +131,6 @@ def test_words_of_the_task_tell_no_strategies_apart_from_each_other() -> None:
     assert together(*pair, task="the big day") and not together(*pair, task="move Curlew to PostgreSQL")
 
 
-# -- tasks ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_task_in_other_words_is_the_same_task() -> None:
     spelled = [
         "Unstick the gateway", "unstick gateway", "unstick  the gateway", "unstick the gateways!", "unstick the gateway",
@@ -163,9 +155,6 @@ def test_without_a_task_strategies_stand_under_their_entity() -> None:
     assert [(task.name, task.entity, sum(len(one.outcomes) for one in task.strategies)) for task in found] == [
         ("", "Curlew", 2),
     ]  # fmt: skip
-
-
-# -- counts and labels ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -252,8 +241,6 @@ def test_a_strategy_is_named_by_its_most_typical_telling() -> None:
 def test_the_first_clause(text: str, clause: str) -> None:
     assert first_clause(text) == clause
 
-
-# -- properties -------------------------------------------------------------------------------------------------------
 
 WORDS = [
     "restarted", "replayed", "queue", "card", "router", "the", "a", "`gw", "replay`", "SD", "v1.2", "NJ-04", "not", "by", "hand;",

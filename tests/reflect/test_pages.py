@@ -60,8 +60,6 @@ def since(first: str | None, last: str | None = None) -> Period:
     return Period(*(date.fromisoformat(day) if day else None for day in (first, last)))
 
 
-# -- what it looks like -----------------------------------------------------------------------------------------------
-
 RIGA = line(
     "Lives in Riga, in a flat with a balcony.", "2025-07-04", 15, "f-053f2755",
     valid=since("2025-06-01"), entities=("Irina Volkova",), key="city",
@@ -183,9 +181,6 @@ def test_lessons_read_like_this() -> None:
     assert failures_body(across) == "- Lock timeouts: deploy 2, migrate 1"
 
 
-# -- any page ---------------------------------------------------------------------------------------------------------
-
-
 def path_of(name: bytes) -> str:
     """A path that can stand on a disk, bytes that are no UTF-8 included."""
     return f"memory/{re.sub('[/.]', ' ', os.fsdecode(name)).strip() or 'x'}.md"
@@ -220,8 +215,6 @@ ABOUTS = st.builds(
     st.lists(LINES, max_size=4), st.lists(names(), max_size=3),
 )  # fmt: skip
 
-
-# -- text is data -----------------------------------------------------------------------------------------------------
 
 RENDERED = MarkdownIt("commonmark").enable(["strikethrough", "table"])
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")

@@ -42,9 +42,6 @@ def cited(workspace: Workspace, at: Citation) -> str:
     return split_lines((workspace.root / at.path).read_bytes().decode("utf-8", "replace"))[at.line - 1]
 
 
-# -- where it goes ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -119,9 +116,6 @@ def test_what_is_kept_is_read_back_from_its_citation_and_nothing_else_changes(
     assert page.read_bytes() == now
 
 
-# -- what is there already --------------------------------------------------------------------------------------------
-
-
 def test_the_same_line_again_says_where_it_stands(workspace: Workspace) -> None:
     first = keep(workspace, "One").kept[0]
     page = workspace.root / LOG
@@ -151,9 +145,6 @@ def test_another_day_another_line(workspace: Workspace) -> None:
 def test_a_page_of_the_day_that_cannot_be_read_is_passed_over(workspace: Workspace) -> None:
     (workspace.root / "memory/2025-11-27-picture.md").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     assert not keep(workspace, "One").kept[0].already
-
-
-# -- the words of the call --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -202,9 +193,6 @@ def test_a_secret_is_refused_and_nothing_is_written(workspace: Workspace) -> Non
     assert error.value.exit_code == 15
     assert not (workspace.root / LOG).exists()
     assert keep(workspace, SECRET, allow_secrets=True).kept
-
-
-# -- what stands in the way -------------------------------------------------------------------------------------------
 
 
 def test_a_log_that_is_no_text_is_not_touched(workspace: Workspace) -> None:
@@ -256,9 +244,6 @@ def test_a_fact_is_indexed_at_once(workspace: Workspace) -> None:
     assert synced(workspace).read == 0
 
 
-# -- a dry run --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("before", [None, "", HEAD + "- W: half", "# D\r\n\r\nText"])
 def test_a_dry_run_prints_what_would_come_and_writes_nothing(tmp_path: Path, before: str | None) -> None:
     workspace = Workspace(tmp_path.resolve())
@@ -275,9 +260,6 @@ def test_a_dry_run_prints_what_would_come_and_writes_nothing(tmp_path: Path, bef
     assert wet.kept == dry.kept
     now = (tmp_path / LOG).read_bytes().decode()
     assert now.replace("\r\n", "\n").endswith("".join(added).replace("\r\n", "\n"))
-
-
-# -- through the command line (tests/scenarios/01-first-steps.md, 08-errors.md and 12-pipes.md have the rest) ------------
 
 
 def test_json(workspace: Workspace) -> None:

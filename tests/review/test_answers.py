@@ -144,9 +144,6 @@ def test_a_line_for_the_core_page(tmp_path: Path) -> None:
     assert (memory.workspace.root / "memory.md").read_text("utf-8") == core
 
 
-# -- what cannot be answered --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("reference", "key", "given", "error"),
     [

@@ -30,9 +30,6 @@ from memctl.review.question import KINDS, Question
 LOG = "memory/2025-11-30.md"
 
 
-# -- the text for an editor -------------------------------------------------------------------------------------------
-
-
 def _hit(ref: str, content: str) -> Hit:
     place = Citation("memory/x.md", 1, 1)
     return Hit(ref, Kind.WORLD, None, Period(), (), content, place, "", None, None, "owner", False)
@@ -124,9 +121,6 @@ def test_a_text_that_was_not_saved_answers_nothing(tmp_path: Path) -> None:
     assert (done.code, done.err) == (1, "not saved; nothing was answered\n")
 
 
-# -- the screen -------------------------------------------------------------------------------------------------------
-
-
 def on_terminal(root: Path, keys: str) -> str:
     """`memctl review` on a real terminal, each key given when the screen waits for it."""
     pid, fd = pty.fork()
@@ -167,9 +161,6 @@ def test_one_key_a_question(tmp_path: Path) -> None:
     assert "[u] undo" in shown and "1 answer; 1 question waits" in shown and "Traceback" not in shown
     assert all(f"[{option.key}] {option.text}" in shown for option in first.options), "no label is broken in two"
     assert [question.id for question in memory.review()] == [first.id] != [second.id]
-
-
-# -- the local model --------------------------------------------------------------------------------------------------
 
 
 def by_model(memory: Memory, url: str, seconds: float = 2.0) -> tuple[list[object], list[str]]:
@@ -225,9 +216,6 @@ def test_a_model_that_is_late_or_not_there_writes_nothing(tmp_path: Path) -> Non
     assert texts(memory) == before
     done = call(["review", "--by", "llm"], memory.workspace.root)
     assert done.code == 2 and "no local model is set" in done.err
-
-
-# -- the line in a context --------------------------------------------------------------------------------------------
 
 
 def test_a_context_says_how_many_wait(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from memctl.index.resident import Resident
 from memctl.markdown.private import without_private_lines
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.server.mcp_tools import Session, listed, read
+from memctl.server.mcp_tools import Session, listed, prompted, read
 from memctl.vectors import models
 
 NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
@@ -145,9 +145,6 @@ class _Text(str):
         return False
 
 
-# -- the calls --------------------------------------------------------------------------------------------------------
-
-
 class Asked:
     """A workspace as the callers have it: a process that stays, and those that are new each time."""
 
@@ -213,6 +210,8 @@ def questions(random: Random) -> Iterator[Call]:
     path = pick(("entity/Peter", "entity/Irina", "page/memory.md", f"log/2025-11-{random.randint(1, 29):02}"))
     yield lambda on: read(Session(on.memory), f"memctl://{path}")
     now, prompt = datetime.combine(TODAY, time(9)), words()
+    named, given = pick((("recall", {"question": prompt}), ("week", {"since": "400d"}), ("review", {})))
+    yield lambda on: prompted(Session(on.memory), named, given)[1]
     yield lambda on: answer_hook(on.workspace, "session-start", {}, now)
     yield lambda on: answer_hook(on.workspace, "prompt", {"prompt": f"What about {prompt}?"}, now)
     yield lambda on: on.fresh.context(prompt, budget=3000).as_json()

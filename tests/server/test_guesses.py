@@ -58,6 +58,11 @@ def alike(pages: dict[str, str], *calls: Call) -> list[str]:
     return whole
 
 
+CITED = {
+    "Peter": ("x ^{ref}", "c !:{ref}"), "Ирина": ('y "{ref}" z', "a +{ref}"), "爱丽丝": ('[x](y.md#L3 "{ref}")', "b -{ref} ^{ref}"),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", SECRETS)
 def test_an_id_that_is_cited_confirms_no_guess(name: str) -> None:
     """The id of a line is made of its words. In B no line has it, so what cites it must be shown in A too."""
@@ -65,8 +70,7 @@ def test_an_id_that_is_cited_confirms_no_guess(name: str) -> None:
     pages = {LOG: f"## Retain\n\n- W(private) @{name}: {SECRETS[name]}\n{OPEN}"}
     with tempfile.TemporaryDirectory() as folder:
         assert [ref] == [hit.ref for hit in memory_on(write_pages(Path(folder), pages)).recall("7391", k=1).hits]
-    cited = (f"x ^{ref}", f'y "{ref}" z', f'[x](y.md#L3 "{ref}")', f"a +{ref}", f"b -{ref} ^{ref}", f"c !:{ref}")
-    for text in cited:
+    for text in (form.format(ref=ref) for form in CITED[name]):
         writes = (
             http("/store", text=text),
             http("/v1/retain", text=f'W(why="{ref}", task="t {ref}", cue="{ref}") @Peter: crane {text}'),

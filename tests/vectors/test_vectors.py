@@ -46,9 +46,6 @@ def exact(a: list[float], b: list[float], mean: list[float]) -> float:
     return sum(x * y for x, y in zip(one, other, strict=True)) / math.hypot(*one) / math.hypot(*other)
 
 
-# -- scripts ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "script"),
     [
@@ -68,9 +65,6 @@ def test_every_text_has_a_script_and_a_key(text: str) -> None:
     """Whatever it holds."""
     assert script_of(text) in SCRIPTS
     assert -(1 << 63) <= text_key(text) < 1 << 63
-
-
-# -- codes ------------------------------------------------------------------------------------------------------------
 
 
 @given(SEEDS, SEEDS, DIMS, st.floats(0, 0.9))
@@ -121,9 +115,6 @@ def test_another_dimension_is_an_error() -> None:
 def test_the_mean_is_that_of_unit_vectors() -> None:
     """A long vector counts no more than a short one."""
     assert mean_of([[2.0, 0.0], [0.0, 8.0]]) == [0.5, 0.5]
-
-
-# -- the search -------------------------------------------------------------------------------------------------------
 
 
 def clustered(seed: int, count: int, dim: int) -> list[Code]:

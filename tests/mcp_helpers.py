@@ -16,16 +16,11 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from face_helpers import NOW
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
+from store_helpers import environment
 
 ROOT = Path(__file__).parent.parent
 T = TypeVar("T")
 SECONDS = 60.0  # the longest that a test waits for an answer: a loaded machine is no bug
-
-
-def environment() -> dict[str, str]:
-    """What the server is given, and nothing of ours beside it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
-    return kept | {"MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class Asker:
@@ -60,7 +55,7 @@ def text_of(result: CallToolResult) -> str:
 def connected(root: Path, *flags: str, mode: str = "auto") -> Iterator[Asker]:
     """A client of a server for this workspace; `mode` is the era of the protocol."""
     words = ["-m", "memctl", "mcp", "-w", str(root), *flags]
-    server = StdioServerParameters(command=sys.executable, args=words, env=environment(), cwd=root)
+    server = StdioServerParameters(command=sys.executable, args=words, env=environment(MEMCTL_NOW=NOW), cwd=root)
     with open(os.devnull, "w") as nowhere, start_blocking_portal() as portal:
         client = Client(stdio_client(server, errlog=nowhere), mode=mode, read_timeout_seconds=SECONDS)  # type: ignore[arg-type]
         with portal.wrap_async_context_manager(client):
@@ -74,7 +69,7 @@ class Wire:
         words = ["-c", program] if program else ["-m", "memctl"]
         self.process = subprocess.Popen(
             [sys.executable, *words, "mcp", "-w", str(root), *flags],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), cwd=root,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(MEMCTL_NOW=NOW), cwd=root,
         )  # fmt: skip
         self.answers: dict[object, dict[str, Any]] = {}
         self.nameless: list[dict[str, Any]] = []

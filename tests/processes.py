@@ -9,12 +9,21 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from multiprocessing import get_context
+from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 _MODULES = [
     "memctl.cli.app", "memctl.cli.facts", "memctl.cli.agents", "memctl.memory", "memctl.recall.recall", "memctl.index.sync",
+    "memctl.retain.retain", "memctl.reflect.reflect", "memctl.maintenance.status", "pytest",  # what torture/races.py has
 ]  # fmt: skip
+
+
+def forkserver() -> BaseContext:
+    """Where new processes are forked from one that has these modules."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(_MODULES)
+    return context
 
 
 def start_memctl(
@@ -24,10 +33,8 @@ def start_memctl(
 
     A powerless one may do what modes of files allow, though root started it.
     """
-    context = get_context("forkserver")
-    context.set_forkserver_preload(_MODULES)
     given = (list(words), dict(environ), str(cwd or os.getcwd()), files, powerless)
-    process = context.Process(target=_begin, args=given)
+    process = forkserver().Process(target=_begin, args=given)
     process.start()
     return process
 

@@ -99,6 +99,19 @@ def environment(**more: str) -> dict[str, str]:
     )
 
 
+def git(root: Path, *words: str, ok: bool = True) -> str:
+    """What git answers nobody in particular, without settings from outside; where `ok`, it must succeed."""
+    who = [
+        "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", "-c", "core.autocrlf=false",
+    ]  # fmt: skip
+    done = subprocess.run(
+        ["git", *who, *words], cwd=root, capture_output=True, text=True, encoding="utf-8", errors="replace",
+        env=environment(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1"),
+    )  # fmt: skip
+    assert not ok or done.returncode == 0, (words, done.stdout, done.stderr)
+    return done.stdout
+
+
 # Root may write everywhere; without its capabilities it may write what its mode allows, as anybody else.
 AS_ANYBODY = (
     ("setpriv", "--bounding-set", "-all", "--inh-caps", "-all") if hasattr(os, "geteuid") and os.geteuid() == 0 else ()

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from face_helpers import call, fixture_copy, write_pages
 from processes import run_memctl
+from store_helpers import environment
 
 from memctl.agents.hooks import EVENTS, answer_hook, log_hook
 from memctl.memory import Memory
@@ -32,8 +33,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
 def hook(event: str, given: Any, workspace: Path, *, cwd: Path | None = None, before: Callable[[], None] | None = None, **env: str) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
     """`memctl hook EVENT -w WORKSPACE` with what is given on stdin."""
     data = given if isinstance(given, bytes) else json.dumps(given).encode()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
-    given_env = kept | {"MEMCTL_NOW": "2025-11-30T09:00", "MEMCTL_VECTORS": "none", "PYTHONPATH": str(ROOT)} | env
+    given_env = environment(MEMCTL_NOW="2025-11-30T09:00", **env)
     words = ["hook", event, "-w", str(workspace)]
     if before is None:
         return run_memctl(words, data, given_env, cwd or ROOT, 60)

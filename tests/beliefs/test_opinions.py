@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -35,7 +35,6 @@ from memctl.beliefs.page_read import (
 )
 from memctl.beliefs.page_write import write_opinions
 from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
-from memctl.beliefs.view import belief_view
 from memctl.facts import Citation, Fact, Kind
 from memctl.judgement import Judgement, Tier
 from memctl.markdown.blocks import splice
@@ -311,21 +310,6 @@ def test_a_window_for_every_day_is_the_whole(history: list[TrustedFact]) -> None
     assert text == run("", history)
 
 
-@given(tellings())
-def test_every_number_on_the_page_follows_from_what_stands_above_it(history: list[TrustedFact]) -> None:
-    """Each is within bounds, and the last one of a chain is the head's."""
-    text = run("", history)
-    places = {t.ref: Place(t.citation, t.fact.source or "owner") for t in history}
-    for entry in read_entries(text)[0]:
-        belief = belief_view(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
-        assert belief is not None
-        assert f"{entry.fact.confidence:.2f}" == f"{belief.standing.confidence:.2f}"
-        assert [b.after for _, b in entry.bullets] == [b.after for b in belief.evidence]
-        numbers = [b.after for _, b in entry.bullets if b.after is not None]
-        assert all(0.02 <= n <= 0.98 for n in [*numbers, entry.fact.confidence])
-        assert not numbers or numbers[-1] == entry.fact.confidence
-
-
 @given(tellings(), tellings(), pages(max_lines=8))
 @settings(max_examples=MANY)
 def test_bytes_outside_the_entries_stay(history: list[TrustedFact], more: list[TrustedFact], text: str) -> None:
@@ -344,12 +328,12 @@ def replace_ref(fact: TrustedFact, number: int) -> TrustedFact:
     return fact._replace(ref=f"f-9{number:07}")
 
 
-def outside(text: str) -> list[str]:
-    """The lines of a page, with their ends, that stand in no belief entry and not in reflect's own block."""
+def outside(text: str, blocks: Collection[str] = (LEDGER,)) -> list[str]:
+    """The lines of a page, with their ends, that stand in none of these blocks and, where reflect's own is among them, in no belief."""
     bare = text.removeprefix("\ufeff")
-    lines = split_lines(bare)
-    inside = {n for e in read_entries(text)[0] for n in range(e.span.line, e.end + 1)}
-    inside |= {n for b in live_blocks(lines) if b.name == LEDGER for n in range(b.begin, b.end + 1)}
+    inside = {n for b in live_blocks(split_lines(bare)) if b.name in blocks for n in range(b.begin, b.end + 1)}
+    if LEDGER in blocks:
+        inside |= {n for e in read_entries(text)[0] for n in range(e.span.line, e.end + 1)}
     return [line for n, line in enumerate(WHOLE.findall(bare), 1) if n not in inside]
 
 
@@ -466,23 +450,6 @@ def settle(merged: str, ours: str, theirs: str, facts: Sequence[TrustedFact]) ->
 
 
 git_wanted = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-
-
-@git_wanted
-@given(tellings(), tellings(), tellings())
-@settings(max_examples=max(15, MANY // 4), deadline=None)
-def test_two_machines(common: list[TrustedFact], here: list[TrustedFact], there: list[TrustedFact]) -> None:
-    """Each reflects on its own facts; after a merge in git, the page is that of all facts, whatever git made of it."""
-    here, there = ([replace_ref(t, 100 * n + k) for k, t in enumerate(more)] for n, more in ((1, here), (2, there)))
-    base = run("", common)
-    ours, theirs = run(base, [*common, *here]), run(base, [*common, *there])
-    merged = git_merged(base, ours, theirs)
-    everything = [*common, *here, *there]
-    if "<<<<<<<" in merged:
-        done = settle(merged, ours, theirs, everything)
-        assert done is not None, merged
-        merged = done
-    assert run(merged, everything) == run("", everything)
 
 
 @git_wanted

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import NOW, Done, call, fixture_copy, on_terminal, recent_copy
+from store_helpers import environment
 
 from memctl.cli.output import Output
 from memctl.markdown.escape import printable
@@ -169,9 +170,8 @@ def test_colours_are_for_terminals_that_want_them(tmp_path: Path, env: dict[str,
 
 def piped(words: Sequence[str], cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
     """The real command, its streams as bytes."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
-    kept |= {"MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "PYTHONPATH": str(Path(__file__).parents[2]), **env}
-    return subprocess.run([sys.executable, "-m", "memctl", *words], cwd=cwd, env=kept, capture_output=True, timeout=60)
+    given = environment(MEMCTL_NOW=NOW, **env)
+    return subprocess.run([sys.executable, "-m", "memctl", *words], cwd=cwd, env=given, capture_output=True, timeout=60)
 
 
 def test_a_stream_that_cannot_show_a_letter_gets_it_written_out(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import NOW, all_commands, call, fixture_copy
+from store_helpers import environment
 
 ROOT = Path(__file__).parents[2]
 MANUAL = [ROOT / "README.md", ROOT / "docs" / "quickstart.md", ROOT / "docs" / "keeping.md"]
@@ -125,12 +126,10 @@ def _shell(command: str, folder: Path, programs: Path, given: str = "") -> tuple
         script = programs / name
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')
         script.chmod(0o755)
-    here = str(Path(__file__).parents[2])
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
-    env = kept | {
-        "MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": here, "COLUMNS": "100",
-        "LC_ALL": "C.UTF-8", "GIT_CONFIG_GLOBAL": os.devnull, "PYTHONUNBUFFERED": "",
-    }  # fmt: skip
+    env = environment(
+        MEMCTL_NOW=NOW, PATH=f"{programs}:{os.environ['PATH']}", COLUMNS="100", LC_ALL="C.UTF-8", GIT_CONFIG_GLOBAL=os.devnull,
+        PYTHONUNBUFFERED="",
+    )  # fmt: skip
     env |= {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     done = subprocess.run(
         ["sh", "-c", command], cwd=folder, env=env, input=given, stdout=subprocess.PIPE,

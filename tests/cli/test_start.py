@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from face_helpers import bare_copy, call, snapshot, write_pages
+from store_helpers import git
 
 KNOWN = {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 OWN = ["bank/experience.md", "bank/lessons.md", "bank/opinions.md", "bank/world.md", "memctl.toml", "memory.md"]
-
-
-def git(folder: Path, *words: str) -> str:
-    """What git prints in a folder."""
-    done = subprocess.run(
-        ["git", *words], cwd=folder, env={**KNOWN, "PATH": "/usr/bin:/bin"}, capture_output=True, check=True, text=True
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +88,7 @@ def test_in_a_repository_what_is_staged_stays_staged(tmp_path: Path) -> None:
     call(["init", "notes"], tmp_path)
     done = call(["init", "notes", "--git"], tmp_path, **KNOWN)
     assert "8 files committed to" in done.err and not (tmp_path / "notes" / ".git").exists()
-    assert git(tmp_path, "status", "--porcelain") == "A  code.py"
+    assert git(tmp_path, "status", "--porcelain") == "A  code.py\n"
 
 
 def test_without_git_or_a_name_the_workspace_is_whole(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """S1: no question, however odd, breaks recall; it is answered, or refused as a usage error, within two seconds.
 
-60 questions by default; MEMCTL_TORTURE=1 asks 50,000.
+30 questions by default; MEMCTL_TORTURE=1 asks 50,000.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
 
 TORTURE = bool(os.environ.get("MEMCTL_TORTURE"))
-COUNT = 50_000 if TORTURE else 60
+COUNT = 50_000 if TORTURE else 30
 ROWS = 120_000  # and statements that a question of 100 KB may cost the index of the fixture
 
 FTS5 = [

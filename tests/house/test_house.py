@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import NOW, all_commands, call, fixture_copy, reflected_copy
+from store_helpers import environment
 
 from bench.house import MODULE_LINES, long_functions
 
@@ -169,10 +170,9 @@ SLOW = {
 
 def imported(words: list[str], cwd: Path) -> set[str]:
     """Every module that a real command imports."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "memctl", *words], cwd=cwd, capture_output=True, text=True, timeout=60, encoding="utf-8",
-        env=kept | {"MEMCTL_NOW": NOW, "PYTHONPATH": str(ROOT)},
+        env=environment(MEMCTL_NOW=NOW),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-500:]
     return set(re.findall(r"^import time:\s+\d+ \|\s+\d+ \|\s+(\S+)", done.stderr, re.MULTILINE))
@@ -294,8 +294,8 @@ def test_the_page_of_languages_has_every_topic() -> None:
 
 def test_no_module_gives_a_name_twice() -> None:
     """A second `_MOST` at the top level of a module silently replaces the first."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        named = [name for node in ast.parse(path.read_text("utf-8")).body for name in _names_of(node)]
+    for path, tree in modules().items():
+        named = [name for node in tree.body for name in _names_of(node)]
         assert not {name for name in named if named.count(name) > 1}, path
 
 

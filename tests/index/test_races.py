@@ -65,9 +65,9 @@ REWRITING = [scene for scene in kill_points.SCENES if scene.rewrites]
 @pytest.mark.parametrize(
     ("scenes", "every"),
     [
-        *(([scene], 20) for scene in REWRITING),
-        *(([scene], 40) for scene in kill_points.SCENES[:2]),
-        (kill_points.REFLECTING[1:], 400),
+        *(([scene], 40) for scene in REWRITING),
+        *(([scene], 80) for scene in kill_points.SCENES[:2]),
+        (kill_points.REFLECTING[1:], 600),
     ],
     ids=lambda value: None if isinstance(value, int) else value[0].name,
 )
@@ -80,7 +80,7 @@ def test_a_kill_leaves_each_page_old_or_new(scenes: Sequence[kill_points.Scene],
 
 @strace
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
-@pytest.mark.parametrize(("scene", "every"), [(REWRITING[2], 20), (kill_points.SCENES[1], 30)])
+@pytest.mark.parametrize(("scene", "every"), [(REWRITING[2], 40), (kill_points.SCENES[1], 60)])
 def test_a_disk_that_fails_keeps_each_page_old_or_new(scene: kill_points.Scene, every: int, error: str) -> None:
     """R2: three pages that are replaced, and retain; the next run finishes the job, and no failure is told wrongly."""
     tried, wrong, _ = kill_points.run([scene], lambda *at: kill_points.after_error(*at, error), every=every)

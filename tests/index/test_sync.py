@@ -235,4 +235,4 @@ def test_progress_is_told(workspace: Workspace) -> None:
 
 def test_an_index_kept_up_is_an_index_made_anew() -> None:
     """R6, the short run."""
-    states.run(10, 15)
+    states.run(5, 15)

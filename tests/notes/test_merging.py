@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from store_helpers import make_workspace
+from store_helpers import git, make_workspace
 
 from memctl.markdown.blocks import edited, resolve_conflict, splice
 from memctl.notes.edits import sides_of_merge
@@ -20,25 +18,18 @@ PAGE = "bank/entities/Пётр.md"
 TWENTY = "\n".join(f"- line {number}" for number in range(20))
 
 
-def git(root: Path, *words: str) -> int:
-    """Run git as nobody in particular, without settings from outside; returns its exit code."""
-    alone = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PATH": os.environ["PATH"]}
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *who, *words], cwd=root, capture_output=True, env=alone).returncode
-
-
 def merge(root: Path, base: bytes, ours: bytes, theirs: bytes, style: str = "merge") -> Workspace:
     """A repository in which two branches changed the page and were merged."""
     workspace = make_workspace(root, {})
     page = root / PAGE
     page.parent.mkdir(parents=True)
-    assert git(root, "init", "-q", "-b", "main") == 0
+    git(root, "init", "-q", "-b", "main")
     for branch, data in (("main", base), ("theirs", theirs), ("main", ours)):
-        git(root, "checkout", "-q", *(["-b"] if branch == "theirs" else []), branch)
+        git(root, "checkout", "-q", *(["-b"] if branch == "theirs" else []), branch, ok=False)
         page.write_bytes(data)
         git(root, "add", "-A")
-        assert git(root, "commit", "-q", "--allow-empty", "-m", branch) == 0
-    git(root, "-c", f"merge.conflictStyle={style}", "merge", "-q", "theirs")
+        git(root, "commit", "-q", "--allow-empty", "-m", branch)
+    git(root, "-c", f"merge.conflictStyle={style}", "merge", "-q", "theirs", ok=False)
     return workspace
 
 
@@ -98,5 +89,5 @@ def test_a_page_that_one_side_deleted_has_no_sides(tmp_path: Path) -> None:
     git(tmp_path, "checkout", "-q", "main")
     (tmp_path / PAGE).write_text("b\n")
     git(tmp_path, "commit", "-q", "-am", "b")
-    assert git(tmp_path, "merge", "-q", "theirs") != 0
+    assert "CONFLICT" in git(tmp_path, "merge", "theirs", ok=False)
     assert sides_of_merge(workspace, PAGE) is None

@@ -13,21 +13,21 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from beliefs.test_opinions import is_subsequence, outside
 from face_helpers import FIXTURES, Done, call, memory_on, reflected_copy, snapshot, write_pages
 from hypothesis import given, settings, strategies as st
-from store_helpers import AS_ANYBODY, environment, is_two_lines, memctl
+from reflect.test_build import check_citations
+from store_helpers import AS_ANYBODY, environment, git, is_two_lines, memctl
 from strategies import examples, pages
 
 from memctl.beliefs.confidence import Evidence, replay
 from memctl.beliefs.page_read import LEDGER, BeliefEntry, read_entries
 from memctl.markdown.blocks import edited, splice
-from memctl.markdown.escape import sources
 from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import body_of
 from memctl.markdown.page import live_blocks
 from memctl.notes import edits
 from memctl.notes.workspace import Workspace
-from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect
 from memctl.system import locked
 
@@ -175,7 +175,7 @@ def test_the_fixture_settles(tmp_path: Path) -> None:
             assert kept.encode() == data, path
     after = bank(root)
     assert run(root) == Done(0, "", "") and bank(root) == after
-    check_citations(root)
+    assert check_citations(Workspace(root.resolve()))
 
 
 # -- 2. edits by hand -------------------------------------------------------------------------------------------------
@@ -412,7 +412,6 @@ def test_the_order_is_a_person_s(reflected: Path) -> None:
 
 # -- 3. bytes ---------------------------------------------------------------------------------------------------------
 
-WHOLE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 ODD = [
     "# Mine\r\n\r\nWords.\r\n", "\ufeff# Mine\n\nWords", "\udcff\udcfe\n", "", "\n\n\n", "no newline", "a\rb\r", "---\nx: 1\n---\ntext\n",
     "# Mine\n\n```\nopen\n", "<script>\n", "> quote\n", "| a |\n|---|\n", "# Mine\n\n- a list\n- of mine", "\ufeff", "  indented\n\tand a tab\n",
@@ -420,19 +419,9 @@ ODD = [
 ]  # fmt: skip
 
 
-def outside(text: str, blocks: set[str]) -> list[str]:
-    """The lines of a page, with their ends, that are in none of these blocks and in no belief."""
-    bare = text.removeprefix("\ufeff")
-    inside = {n for b in live_blocks(split_lines(bare)) if b.name in blocks for n in range(b.begin, b.end + 1)}
-    if LEDGER in blocks:
-        inside |= {n for e in read_entries(text)[0] for n in range(e.span.line, e.end + 1)}
-    return [line for n, line in enumerate(WHOLE.findall(bare), 1) if n not in inside]
-
-
 def is_kept(before: str, after: str, blocks: set[str]) -> bool:
     """True if every line of a person's is there, in order, with every byte; the last may have got its line end."""
-    left = iter(outside(after, blocks))
-    kept = all(any(found == line or found.rstrip("\r\n") == line for found in left) for line in outside(before, blocks))
+    kept = is_subsequence(outside(before, blocks), outside(after, blocks))
     return kept and before.startswith("\ufeff") == after.startswith("\ufeff")
 
 
@@ -519,34 +508,9 @@ def test_a_block_that_a_person_edited_is_never_overwritten(reflected: Path, page
 # -- 4. citations -----------------------------------------------------------------------------------------------------
 
 
-def check_citations(root: Path) -> None:
-    """Everything that the bank cites is found by `memctl show`, with its id where it names one."""
-    workspace = Workspace(root.resolve())
-    count = 0
-    for page, data in bank(root).items():
-        text = data.decode("utf-8", "surrogateescape")
-        lines = split_lines(text.removeprefix("\ufeff"))
-        for block in live_blocks(lines):
-            for source in sources("\n".join(body_of(lines, block)), page):
-                count += 1
-                if source.lines is None:
-                    assert show(memory_on(workspace), f"^{source.ref}"), source
-                    continue
-                ref = f" ^{source.ref}" if source.ref else ""
-                (passage, *_) = show(memory_on(workspace), f"{source.path}#L{source.lines.line}{ref}", context=0)
-                assert (passage.citation.path, passage.citation.line) == (source.path, source.lines.line), source
-        for entry in read_entries(text)[0] if page == OPINIONS else ():
-            for _, bullet in entry.bullets:
-                if bullet.citation and bullet.ref:
-                    found = show(memory_on(workspace), f"^{bullet.ref}", context=0)
-                    assert str(bullet.citation) in [str(passage.citation) for passage in found], bullet
-                    count += 1
-    assert count
-
-
 def test_citations_follow_their_lines(reflected: Path) -> None:
     """Lines above, another file, another order: every link leads to the line with its id."""
-    check_citations(reflected)
+    assert check_citations(Workspace(reflected))
     write(
         reflected,
         read(reflected, "memory/2025-11-01.md").replace("## Retain", "One.\n\nTwo.\n\n## Retain"),
@@ -554,7 +518,7 @@ def test_citations_follow_their_lines(reflected: Path) -> None:
     )
     os.rename(reflected / "memory/2025-11-02.md", reflected / "memory/2025-11-02-moved [x] (1).md")
     run(reflected)
-    check_citations(reflected)
+    assert check_citations(Workspace(reflected))
     assert "memory/2025-11-01.md#L11" in read(reflected) and "2025-11-02-moved" in read(reflected)
     assert belief(reflected, "o-concise").fact.confidence == 0.87
     settle(reflected)
@@ -1051,19 +1015,6 @@ def test_the_printed_diff_can_be_applied(root: Path) -> None:
 
 
 # -- 8. two machines --------------------------------------------------------------------------------------------------
-
-
-def git(root: Path, *words: str, ok: bool = True) -> str:
-    """Git as nobody in particular, without settings from outside."""
-    who = [
-        "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", "-c", "core.autocrlf=false",
-    ]  # fmt: skip
-    done = subprocess.run(
-        ["git", *who, *words], cwd=root, capture_output=True, text=True, encoding="utf-8",
-        env=environment(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1"),
-    )  # fmt: skip
-    assert not ok or done.returncode == 0, (words, done.stdout, done.stderr)
-    return done.stdout
 
 
 def commit(root: Path) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import threading
 from pathlib import Path
 
 import pytest
 from face_helpers import bare_copy, call, memory_on, write_pages
 from postgres import Postgres
+from store_helpers import git
 
 from memctl.errors import Refused, ServerFailed, Usage
 from memctl.notes.workspace import Workspace
@@ -34,14 +33,6 @@ def stands(server: Postgres, name: str = "notes") -> dict[str, str]:
     """The pages of a workspace as they stand on the server."""
     rows = server.sql("SELECT path, content FROM memctl.pages WHERE workspace = %s ORDER BY path", name)
     return {path: bytes(content).decode() for path, content in rows}
-
-
-def git(root: Path, *words: str) -> str:
-    """What git answers in a folder, as somebody."""
-    given = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
-    return subprocess.run(
-        ["git", *words], cwd=root, env=os.environ | given, check=True, capture_output=True, text=True
-    ).stdout
 
 
 def committed(root: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import re
 import tempfile
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from face_helpers import memory_on
+from processes import forkserver
 from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.errors import PageChanged
@@ -30,7 +30,7 @@ PROCESSES = 8
 
 def together(job: Callable[..., list[str]], root: Path, count: int) -> list[str]:
     """What eight processes that run `job(root, number, count)` return, as one list."""
-    with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+    with forkserver().Pool(PROCESSES) as pool:
         parts = pool.starmap(job, [(root, number, count) for number in range(PROCESSES)], chunksize=1)
     return [line for part in parts for line in part]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -12,7 +11,8 @@ import tempfile
 from pathlib import Path
 
 from face_helpers import NOW, fixture_copy
-from test_house import OFFLINE, ROOT
+from store_helpers import environment
+from test_house import OFFLINE
 
 __all__ = ["HAS_STRACE", "main", "opened"]
 
@@ -29,8 +29,7 @@ def opened(words: list[str], root: Path, said: str = "") -> list[str]:
 
     A pair of sockets within the process, by which an event loop wakes itself, leads nowhere and is none.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
-    environ = kept | {"MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "PYTHONPATH": str(ROOT)}
+    environ = environment(MEMCTL_NOW=NOW)
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "calls"
         tracing = ["strace", "-f", "-qq", "-e", "trace=socket,connect,bind,listen", "-o", str(log)]

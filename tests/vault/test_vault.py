@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import call, contents, write_pages
+from store_helpers import git
 
 from memctl.errors import MemctlError, PageUnreadable, Refused, Usage
 from memctl.facts import Fact, Kind
@@ -363,12 +363,12 @@ def test_a_save_meanwhile_is_not_overwritten(root: Path, monkeypatch: pytest.Mon
 def test_git_merges_sealed_lines(root: Path, tmp_path: Path) -> None:
     """Two machines seal on one day; after the merge both lines open, and history has ciphertext alone."""
     call(["init", str(root), "--git"], tmp_path)
-
-    def git(where: Path, *words: str) -> str:
-        named = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "init.defaultBranch=main"]
-        return subprocess.run(["git", *named, *words], cwd=where, check=True, capture_output=True, text=True).stdout
-
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"], ["clone", "-q", ".", str(tmp_path / "two")]):
+    for words in (
+        ["init", "-q", "-b", "main"],
+        ["add", "-A"],
+        ["commit", "-qm", "one"],
+        ["clone", "-q", ".", str(tmp_path / "two")],
+    ):
         git(root, *words)
     _seal(tmp_path / "two", TEXTS[1])
     git(tmp_path / "two", "add", "-A")

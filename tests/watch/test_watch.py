@@ -14,13 +14,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, time, timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from face_helpers import call, fixture_copy
-from store_helpers import LOG, environment, make_workspace, memctl
+from store_helpers import LOG, environment, git as run_git, make_workspace, memctl
 
 from memctl.errors import ExtraMissing
 from memctl.index.sync import verify
@@ -244,15 +245,7 @@ def test_saves_of_editors_are_seen(workspace: Workspace, start: Callable[..., Wa
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 def test_a_checkout_of_another_branch(workspace: Workspace, start: Callable[..., Watching]) -> None:
     """All pages of the one go, all of the other come."""
-
-    def git(*words: str) -> None:
-        subprocess.run(
-            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words],
-            cwd=workspace.root,
-            check=True,
-            capture_output=True,
-        )
-
+    git = partial(run_git, workspace.root)
     git("init", "-b", "main")
     (workspace.root / ".gitignore").write_text(".memory/\n")
     git("add", "-A")

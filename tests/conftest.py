@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # In `make torture` every property is tried with as many examples as Hypothesis has by itself, or more.
-_EXAMPLES = 100 if os.environ.get("MEMCTL_TORTURE") else 15
+_EXAMPLES = 100 if os.environ.get("MEMCTL_TORTURE") else 10
 settings.register_profile("memctl", deadline=None, max_examples=_EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memctl")
 os.environ["MEMCTL_VECTORS"] = (

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from face_helpers import NOW, TODAY, ask, call, fixture_copy, sources, write_pages
 from hypothesis import HealthCheck, given, settings, strategies as st
+from strategies import examples
 
 from memctl.agents.act import MOST, Acted, act
 from memctl.agents.brackets import COMMANDS
@@ -284,7 +285,7 @@ def test_a_page_that_cannot_be_read_is_a_failure_of_its_command(workspace: Works
     assert [result.ok for result in acted.results] == [False, False, True]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(["[SAVE_FACT ", "[SAVE_DOC ", "[GET_FACT ", "[READ_DOC ", "[SEARCH_MEMORY ", 'key="a" ', 'value="', 'name="', 'folder="', 'content="',
     'query="', '"]', "../", "~", "## Retain\n- W: x", "\x00", "\ud800", "\n", "текст", "文本", "a", "/", "\\", "|", "^f-1"]), max_size=25).map("".join))  # fmt: skip
 def test_whatever_a_model_says(workspace: Workspace, reply: str) -> None:

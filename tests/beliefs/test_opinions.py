@@ -42,7 +42,7 @@ from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import split_lines
 from memctl.markdown.page import live_blocks, parse_page
 
-MANY = 2_000 if os.environ.get("MEMCTL_TORTURE") else 50
+MANY = 2_000 if os.environ.get("MEMCTL_TORTURE") else 30
 TODAY = date(2025, 11, 30)
 
 # -- heads ------------------------------------------------------------------------------------------------------------

@@ -300,17 +300,6 @@ def test_init_is_idempotent_and_overwrites_nothing(tmp_path: Path) -> None:
     assert ".gitattributes" not in json.loads(call(["init", "plain", "--json"], tmp_path).out)["made"]
 
 
-def test_status_counts(root: Path) -> None:
-    """What status says is what stands there."""
-    told = json.loads(call(["status", "--json"], root).out)
-    assert told["fresh"] and told["pages"] == len(list(root.rglob("*.md"))) and told["entities"] == 8
-    assert told["beliefs"] == 3
-    assert (told["first_day"], told["last_day"]) == ("2025-07-01", "2025-11-30")
-    facts = sum(count for kind, count in told["kinds"].items() if kind != "note")
-    hits = json.loads(call(["recall", "-k", "1000", "kind:W,B,O,S", "--history", "--json"], root).out)["hits"]
-    assert facts == sum(1 + len(hit.get("also", ())) for hit in hits)
-
-
 def test_index_reports(tmp_path: Path) -> None:
     """Pages read, dropped, unchanged; --verify compares with a rebuild."""
     root = bare_copy(tmp_path)

@@ -17,6 +17,7 @@ import pytest
 from face_helpers import NOW, TODAY, Done, ask, call, contents, fixture_copy, memory_on, snapshot, write_pages
 from hypothesis import given, settings, strategies as st
 from store_helpers import rebuilt, rows, strays
+from strategies import examples
 
 from memctl.beliefs.page_read import read_last_written
 from memctl.cli.app import load
@@ -886,7 +887,7 @@ def test_twice_is_once(tmp_path: Path) -> None:
 WORDS = ["zanzibar", "quokka", "кракозябра", "饕餮", "Rain", "x ^id-1", "(memory/2025-11-27.md#L3)"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(150))
 @given(
     st.lists(
         st.tuples(st.sampled_from("WBOS"), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)),

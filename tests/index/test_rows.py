@@ -128,16 +128,12 @@ def test_a_page_with_more_entries_than_ids_says_so() -> None:
 @pytest.mark.parametrize(
     ("path", "day"),
     [
-        ("memory/2025-11-27.md", DAY),
-        ("memory/2025-11-27-standup.md", DAY),
-        ("memory/2025/2025-11-27 Thursday.md", DAY),
-        ("memory/2025-11-271.md", None),
-        ("memory/2025-13-01.md", None),
-        ("memory/2025-11.md", None),
-        ("memory/notes-2025-11-27.md", None),
+        ("memory/2025-11-27.md", DAY), ("memory/2025-11-27-standup.md", DAY),
+        ("memory/2025/2025-11-27 Thursday.md", DAY), ("memory/2025-11-271.md", None),
+        ("memory/2025-13-01.md", None), ("memory/2025-11.md", None), ("memory/notes-2025-11-27.md", None),
         ("bank/world.md", None),
     ],
-)
+)  # fmt: skip
 def test_the_day_of_a_log_starts_its_file_name(path: str, day: date | None) -> None:
     assert day_of(path) == day
 

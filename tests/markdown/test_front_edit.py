@@ -233,15 +233,10 @@ OTHERS = st.lists(
 )
 LISTS = st.sampled_from(
     [
-        "",
-        "aliases: []",
-        "aliases:",
-        "aliases: [p, 'q r']",
-        'aliases:\n  - p\n  - "q"',
-        "aliases:\n- p # c",
+        "", "aliases: []", "aliases:", "aliases: [p, 'q r']", 'aliases:\n  - p\n  - "q"', "aliases:\n- p # c",
         "aliases: [\n p,\n q,\n]",
     ]
-)
+)  # fmt: skip
 BODIES = st.text(st.characters(exclude_characters="\r"), max_size=40)
 
 

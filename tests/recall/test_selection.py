@@ -85,14 +85,10 @@ def test_a_heading_is_a_filter_with_what_stands_below_it(root: Path, heading: st
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [
-        ('"cold start"', "nine"),
-        ("“cold start”", "nine"),
-        ('"Холодный старт"', "девять"),
-        ("«Холодный старт»", "девять"),
-        ('"数据库启动"', "很慢"),
-        ("「数据库启动」", "很慢"),
+        ('"cold start"', "nine"), ("“cold start”", "nine"), ('"Холодный старт"', "девять"),
+        ("«Холодный старт»", "девять"), ('"数据库启动"', "很慢"), ("「数据库启动」", "很慢"),
     ],
-)
+)  # fmt: skip
 def test_words_in_quotes_stand_together(root: Path, question: str, wanted: str) -> None:
     """As a search engine takes them; those that stand nowhere are words again, and the answer says so."""
     found = _found(root, question)

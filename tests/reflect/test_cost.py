@@ -82,7 +82,7 @@ def test_reflect_leaves_a_fresh_index(tmp_path: Path) -> None:
     assert not with_index(workspace, lambda index: sync(workspace, index)).changed
 
 
-FEW, MANY = 60, 150  # days
+FEW, MANY = 30, 90  # days
 
 
 @pytest.fixture(scope="module")

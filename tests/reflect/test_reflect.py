@@ -638,13 +638,9 @@ def test_what_a_private_line_replaces_is_over_and_nothing_leads_to_it(reflected:
 def test_no_page_states_what_a_private_line_ended(root: Path) -> None:
     """By its id or by its slot, seen whole or through a window: it is over and goes, and nothing of the private line is told."""
     log(
-        root,
-        "2025-11-10",
-        "W(key=job) @Pat: Works as cook. ^pub",
-        "W(key=city) @Pat: Lives in Rome.",
-        "W(i=0.9) @Pat: Has a cat. ^cat",
-        "W(until=2026-05) @Pat: Rents a room. ^room",
-    )
+        root, "2025-11-10", "W(key=job) @Pat: Works as cook. ^pub", "W(key=city) @Pat: Lives in Rome.",
+        "W(i=0.9) @Pat: Has a cat. ^cat", "W(until=2026-05) @Pat: Rents a room. ^room",
+    )  # fmt: skip
     log(root, "2025-11-11", "W @Pat: Sings.")
     run(root)
     page = "bank/entities/Pat.md"
@@ -1173,10 +1169,10 @@ def test_a_conflict_that_a_person_has_a_part_in(machines: tuple[Path, Path]) -> 
 
 @posix
 def test_reflects_beside_retains_lose_nothing(root: Path) -> None:
-    """Ten retains while five reflects run, each a process: every line is there, and the bank settles."""
+    """Six retains while three reflects run, each a process: every line is there, and the bank settles."""
     calls = [
         words
-        for number in range(5)
+        for number in range(3)
         for words in (
             ["retain", f"W(for=concise) @Peter: Time {number}"],
             ["reflect", "--quiet"],
@@ -1187,7 +1183,7 @@ def test_reflects_beside_retains_lose_nothing(root: Path) -> None:
         done = list(pool.map(lambda words: memctl(*words, cwd=root, seconds=120), calls))
     assert {each.returncode for each in done} <= {0, 14}, done
     text = read(root, "memory/2025-11-27.md")
-    assert all(f"Time {n}" in text and f"Trait {n}" in text for n in range(5))
+    assert all(f"Time {n}" in text and f"Trait {n}" in text for n in range(3))
     run(root)
-    assert len(chain(root, "o-concise")) == 3 + 5
+    assert len(chain(root, "o-concise")) == 3 + 3
     settle(root)

@@ -15,25 +15,9 @@ pytest.importorskip("torch")
 pytest.importorskip("sentence_transformers")
 
 WORDS = [
-    "feline",
-    "cat",
-    "kitten",
-    "ferry",
-    "concert",
-    "budget",
-    "кошка",
-    "кот",
-    "猫",
-    "喵",
-    "sleeps",
-    "drinks",
-    "milk",
-    "lisbon",
-    "invoice",
-    "late",
-    "the",
-    "a",
-]
+    "feline", "cat", "kitten", "ferry", "concert", "budget", "кошка", "кот", "猫", "喵", "sleeps", "drinks",
+    "milk", "lisbon", "invoice", "late", "the", "a",
+]  # fmt: skip
 SAME = [("feline", "cat"), ("кошка", "кот"), ("猫", "喵")]
 
 

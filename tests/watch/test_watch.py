@@ -20,7 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from face_helpers import call, fixture_copy
+from face_helpers import call, fixture_copy, recent_copy
 from store_helpers import LOG, environment, git as run_git, make_workspace, memctl
 
 from memctl.errors import ExtraMissing
@@ -524,7 +524,7 @@ def told_at(root: Path, times: list[datetime]) -> list[tuple[Noticed, datetime]]
 
 def test_reflect_once_a_day_also_after_a_sleep(tmp_path: Path) -> None:
     """At its time; slept past it, at the next look, once; and then the next day."""
-    root = fixture_copy(tmp_path)
+    root = recent_copy(tmp_path)
     looks = [(30, 2, 59), (30, 3, 1), (30, 3, 6), (33, 3, 6), (33, 4, 6), (34, 4, 6)]
     times = [datetime(2025, 11, 1, hour, minute) + timedelta(day - 1) for day, hour, minute in looks]
     told = told_at(root, times)
@@ -538,13 +538,13 @@ def test_reflect_where_the_clock_was_wrong(tmp_path: Path) -> None:
     times = [datetime(2031, 5, 1, 2, 59), datetime(2031, 5, 1, 3, 1)]
     times += [datetime(2025, 10, 26, 2, 59), datetime(2025, 10, 26, 3, 1), datetime(2025, 10, 26, 2, 1)]
     times += [datetime(2025, 10, 26, 3, 2), datetime(2025, 10, 27, 3, 1)]
-    told = told_at(fixture_copy(tmp_path), times)
+    told = told_at(recent_copy(tmp_path), times)
     assert [when for line, when in told if line.event == "reflect"] == [times[1], times[3], times[6]]
 
 
 def test_reflect_in_the_process(tmp_path: Path, start: Callable[..., Watching]) -> None:
     """Its pages are no change that is told again."""
-    root = fixture_copy(tmp_path)
+    root = recent_copy(tmp_path)
     seen = start(root, "--reflect-at", "03:00", MEMCTL_NOW="2025-11-30T02:59:58")
     assert seen.event("reflect")["pages"]
     count = len(seen.lines)

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from ..errors import CannotWrite, MemctlError, NothingFound, Usage
+from ..errors import CannotWrite, NothingFound, OutsideWorkspace, PageUnreadable, Refused, Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
 from ..index.queries.names import paths_by_name
@@ -182,9 +182,8 @@ class _Import:
         path = place_of(self._kind, name, origin, self._options.entities)
         if self._mark and path.lower() == OPINIONS:  # what stands there is what reflect holds for true
             path = place_below(self._kind, name, PurePosixPath(path).name)
-            self._leave(
-                origin, f"beliefs of others do not count here: it is text, in {path}; --trusted takes them over"
-            )
+            reason = f"beliefs of others do not count here: it is text, in {path}; --trusted takes them over"
+            self._leave(origin, reason)
         elif path in self._claimed:
             path = place_below(self._kind, name, origin)
         self._claimed.add(path)
@@ -265,9 +264,9 @@ class _Import:
         """What cannot be taken is named, with the reason, and the import goes on; a disk that takes nothing ends it."""
         try:
             yield
-        except CannotWrite:
-            raise
-        except MemctlError as error:
+        except (OutsideWorkspace, PageUnreadable, Refused, Usage) as error:
+            if isinstance(error, CannotWrite):
+                raise
             self._leave(place, error.what)
 
     def _refuse_secrets(self, text: str) -> None:

@@ -1,6 +1,6 @@
 """What a host's hooks do: memory into a session and beside a prompt, and out of a transcript before it is shortened.
 
-A hook must not stop an agent: its time is run_with_timeout, and whatever goes wrong is an empty answer and a line in
+A hook must not stop an agent: its time is bounded, and whatever goes wrong is an empty answer and a line in
 `.memory/hooks.log`. Private lines never go out: the model that reads them may be anywhere.
 """
 
@@ -36,15 +36,12 @@ _LINES = 8  # beside one prompt
 _HARMLESS = (NoWorkspace, BadSettings, PageUnreadable, LockBusy)  # their words name paths, never what was asked
 
 
-class _Silent(MemctlError):
-    """Nothing to say; `what` is for the log."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what, "")
+class _Silent(Exception):
+    """Nothing to say; its text is for the log."""
 
 
 def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dict[str, Any] | None:
-    """What to print for an event whose JSON stands on stdin: None is nothing. Never raises, and returns in run_with_timeout time."""
+    """What to print for an event whose JSON stands on stdin: None is nothing. Never raises, and returns in a bounded time."""
     start = time.monotonic()
     if event not in EVENTS:
         _log(named, now, event, f"no such event; {', '.join(EVENTS)}")
@@ -84,7 +81,7 @@ def _tried(event: str, named: str | None, now: datetime, stdin: TextIO) -> dict[
         answer, log = answer_hook(workspace, event, given, now)
         return {"answer": answer, "log": log, "root": root}
     except _Silent as reason:
-        return {"log": reason.what, "root": root}
+        return {"log": str(reason), "root": root}
     except MemctlError as error:
         what = f": {error.what}" if isinstance(error, _HARMLESS) else ""
         return {"log": f"{type(error).__name__}{what}", "root": root}

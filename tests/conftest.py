@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# In `make torture` every property is tried with as many examples as Hypothesis has by itself, or more.
-_EXAMPLES = 100 if os.environ.get("MEMCTL_TORTURE") else 10
+# In `make torture` every property is tried with as many examples as Hypothesis has by itself, or more; `make mutants` sets the other.
+_EXAMPLES = 100 if os.environ.get("MEMCTL_TORTURE") else 20 if os.environ.get("MUTANT_UNDER_TEST") else 10
 settings.register_profile("memctl", deadline=None, max_examples=_EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memctl")
 os.environ["MEMCTL_VECTORS"] = (

@@ -10,13 +10,15 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from face_helpers import NOW
-from mcp import Client, StdioServerParameters, stdio_client
-from mcp_types import CallToolResult, TextContent
 from store_helpers import environment
+
+if TYPE_CHECKING:  # the SDK takes a second to load, and every process of the tests collects this file
+    from anyio.from_thread import BlockingPortal
+    from mcp import Client
+    from mcp_types import CallToolResult
 
 ROOT = Path(__file__).parent.parent
 T = TypeVar("T")
@@ -47,13 +49,23 @@ class Asker:
 def text_of(result: CallToolResult) -> str:
     """What a model reads of an answer."""
     (block,) = result.content
-    assert isinstance(block, TextContent)
+    assert block.type == "text"
     return block.text
+
+
+def refusal() -> type[Exception]:
+    """What the SDK raises for an error of the protocol."""
+    from mcp.shared.exceptions import MCPError
+
+    return MCPError
 
 
 @contextmanager
 def connected(root: Path, *flags: str, mode: str = "auto") -> Iterator[Asker]:
     """A client of a server for this workspace; `mode` is the era of the protocol."""
+    from anyio.from_thread import start_blocking_portal
+    from mcp import Client, StdioServerParameters, stdio_client
+
     words = ["-m", "memctl", "mcp", "-w", str(root), *flags]
     server = StdioServerParameters(command=sys.executable, args=words, env=environment(MEMCTL_NOW=NOW), cwd=root)
     with open(os.devnull, "w") as nowhere, start_blocking_portal() as portal:

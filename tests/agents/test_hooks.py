@@ -213,12 +213,15 @@ def test_nobody_listens(tmp_path: Path, streams: str) -> None:
 # -- whatever the workspace is ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("event", [*EVENTS, "no-such-event"])
-def test_no_workspace(tmp_path: Path, event: str) -> None:
+@pytest.mark.parametrize(
+    ("event", "places"),
+    [("prompt", ("gone", "file", "empty")), *((each, ("gone",)) for each in ("no-such-event", *EVENTS))],
+)
+def test_no_workspace(tmp_path: Path, event: str, places: tuple[str, ...]) -> None:
     """Not there, a file, without a sign; nothing is made."""
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty").mkdir()
-    for place in ("gone", "file", "empty"):
+    for place in places:
         done = hook(event, claude("Nightjar"), tmp_path / place, cwd=tmp_path)
         assert is_silent(done), place
     assert not (tmp_path / "gone").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from datetime import date
@@ -254,10 +255,8 @@ other units    | Humidity is 40%.                      | Humidity is 60°.
 
 @pytest.mark.parametrize(("why", "one", "other"), table(ON_ONE_DAY))
 def test_two_doings_or_two_things_of_one_day_agree(tmp_path: Path, why: str, one: str, other: str) -> None:
-    workspace = told(tmp_path / "w", f"11-14 W @A: {one}", f"11-14 W @A: {other}")
-    assert [str(conflict) for conflict in found(workspace)] == [], why
-    workspace = told(tmp_path / "b", f"11-14 B @A: {one}", f"11-14 W @A: {other}")
-    assert [str(conflict) for conflict in found(workspace)] == [], why
+    worlds, doings = ([f"11-14 {kind} @{who}: {one}", f"11-14 W @{who}: {other}"] for kind, who in ("WA", "BZ"))
+    assert [str(conflict) for conflict in found(told(tmp_path, *worlds, *doings))] == [], why
 
 
 AMOUNTS = """
@@ -354,8 +353,10 @@ def current(workspace: Workspace, words: str) -> list[str]:
     return [hit.content for hit in ask(workspace, words).hits if not (hit.superseded_by or hit.retracted)]
 
 
-@pytest.mark.parametrize("pair", [*SAME_DAY[:7], *(entry[:2] for entry in DISAGREE)])
-@pytest.mark.parametrize("chosen", ["aa", "bb"])
+@pytest.mark.parametrize(
+    ("pair", "chosen"),
+    [*zip([*SAME_DAY[:7], *(entry[:2] for entry in DISAGREE)], itertools.cycle(["aa", "bb"]), strict=False)],
+)
 def test_what_is_resolved_is_never_listed_again(tmp_path: Path, pair: tuple[str, str], chosen: str) -> None:
     workspace = told(tmp_path, *pair)
     assert pairs(workspace) == AB

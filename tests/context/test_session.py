@@ -169,10 +169,9 @@ def _corpus() -> list[tuple[str, bool]]:
     return [(row["text"], row["kept"]) for row in map(json.loads, rows)]
 
 
-@pytest.mark.parametrize(("said", "kept"), _corpus())
-def test_what_a_session_keeps(said: str, kept: bool) -> None:
+def test_what_a_session_keeps() -> None:
     """How somebody wants to be answered and what is being done; no question, no single request, no thanks."""
-    assert bool(stated([{"role": "user", "content": said}])) is kept
+    assert [said for said, kept in _corpus() if bool(stated([{"role": "user", "content": said}])) is not kept] == []
 
 
 @pytest.mark.parametrize(

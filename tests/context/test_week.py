@@ -9,6 +9,7 @@ import pytest
 from face_helpers import call
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+import hooks
 import week
 import week_life
 from week_chat import QUESTIONS, UNKNOWN
@@ -110,3 +111,11 @@ def test_the_model_knows_its_prompt_and_nothing_else() -> None:
         answer([{"role": "user", "content": f"What is my name?\n\n{fenced}"}])["content"]
         == "2025-11-03 world: My name is Ada. [memory/2025-11-03.md#L5]"
     )
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "zh"])
+def test_a_hook_speaks_and_keeps_silent_at_the_right_prompts(language: str) -> None:
+    """It speaks where memory has the answer and keeps silent elsewhere: tests/data/prompts, in three languages."""
+    for half in (False, True):
+        precision, answered, chatter, wrong = hooks.measure(hooks.DATA / f"{language}.txt", half)
+        assert precision >= 0.9 and answered >= 0.8 and chatter <= 0.05, wrong

@@ -772,14 +772,21 @@ REFLECTED = {
 }
 
 
+@pytest.fixture(scope="module")
+def reflected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace upon which was reflected, to be copied."""
+    workspace = write_pages(tmp_path_factory.mktemp("reflected"), REFLECTED)
+    reflect(memory_on(workspace, TODAY))
+    return workspace.root
+
+
 @pytest.mark.parametrize("text", [
     "Drinks green tea", "Живёт в Тарту", "Живёт в Лиссабоне", "画地图", "Deployed the quokkahouse", "It fell over", "喜欢安静的房间",
     "Migrated once", "住在山上", "去了海边",
 ])  # fmt: skip
-def test_what_reflect_wrote_is_written_anew(tmp_path: Path, text: str) -> None:
+def test_what_reflect_wrote_is_written_anew(tmp_path: Path, reflected: Path, text: str) -> None:
     """Nothing says it any more, and reflect itself would have nothing to add: forgetting leaves its pages as it would."""
-    workspace = write_pages(tmp_path, REFLECTED)
-    reflect(memory_on(workspace, TODAY))
+    workspace = Workspace(shutil.copytree(reflected, tmp_path / "copy").resolve())
     assert len(bytes_left(workspace, text)) > 1
     gone(workspace, ids=(id_of(workspace, text),))
     assert bytes_left(workspace, text) == []
@@ -818,7 +825,7 @@ def test_a_kill_between_two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     whole = Workspace(fixture_copy(tmp_path / "whole").resolve())
     forget(memory_on(whole), asked, apply=True)
     expected = state(whole)
-    for steps in (0, 1, 3):
+    for steps in (0, 1, 3) if asked.ids else (2,):
         workspace = Workspace(fixture_copy(tmp_path / str(steps)).resolve())
 
         def killed(place: Workspace, planned: list[edits.Edit], steps: int = steps, **more: bool) -> edits.Applied:

@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+import sqlite_utils
 from store_helpers import LOG, PAGES, is_two_lines, make_workspace, memctl, rebuilt, rows, synced
 
+import memctl as package
 from memctl.errors import CannotWrite, LockBusy
 from memctl.index import index as index_module, rows as rows_module
 from memctl.index.heal import open_index, open_scratch, with_index
 from memctl.index.index import Index
 from memctl.index.lexical import select_terms
-from memctl.index.queries.entries import dump, embeddable, frequencies, rarest
+from memctl.index.queries.entries import dump, embeddable, frequencies, own_lines, rarest
 from memctl.index.queries.names import has_entities, listed_names, resolve
+from memctl.index.reread import reread
+from memctl.index.row import Row
 from memctl.index.rows import rows_of
 from memctl.index.sync import build_index as index, verify
 from memctl.notes.files import read_page
@@ -325,3 +329,55 @@ def test_the_rarest_terms_are_those_of_the_whole_counts(workspace: Workspace, bu
         for asked in (wanted, wanted[::-1], wanted[:2], wanted[-1:], []):
             whole = frequencies(opened, asked)
             assert rarest(opened, asked, budget) == {term: whole[term] for term in select_terms(whole, budget)}
+
+
+SCHEMA = (Path(package.__file__).parent / "index" / "schema.sql").read_text("utf-8")
+
+
+def test_it_fits_on_a_screen_or_two() -> None:
+    assert SCHEMA.count("\n") <= 130
+
+
+def test_an_entry_keeps_every_column_of_a_row_but_its_terms(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path)
+    synced(workspace)
+    database = sqlite_utils.Database(workspace.memory / "index.sqlite")
+    columns = [column.name for column in database["entry"].columns]
+    assert [name for name in Row._fields if name not in columns] == ["path", "own"] and set(columns) <= set(Row._fields)
+    assert database["entry"].count == database["words"].count > 0
+    tables = {"page", "entry", "mention", "link", "slot", "entity", "named", "words"}
+    assert tables <= set(database.table_names())
+    database.close()
+
+
+def test_every_column_of_the_tables_for_lines_has_a_comment() -> None:
+    for table in ("page", "entry", "slot"):
+        body = SCHEMA.partition(f"CREATE TABLE {table} (")[2].partition("\n)")[0].splitlines()[1:]
+        bare = [line.split()[0] for line in body if "--" not in line and "PRIMARY KEY" not in line]
+        assert not bare, (table, bare)
+
+
+MOVED = "bank/notes.md"
+LINE = "Пётр keeps the keys, 爱丽丝 the codes."
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"), [((1,), 3), ((3, 9), 7), ((1, 8), 3), ((0, 3, 10), 7), ((2, 4), 5), ((), None)]
+)
+def test_a_line_that_moved_is_found_at_its_nearest_copy(
+    tmp_path: Path, copies: tuple[int, ...], expected: int | None
+) -> None:
+    """It stood on line 5; copies stand elsewhere now, and other lines where it was. Without a copy it is gone."""
+    workspace = make_workspace(tmp_path, {MOVED: f"One.\n\nTwo.\n\n{LINE}\n"})
+    synced(workspace)
+    paragraphs = [f"Other {n}." for n in range(12)]
+    for number in copies:
+        paragraphs[number] = LINE
+    (tmp_path / MOVED).write_text("\n\n".join(paragraphs) + "\n", "utf-8")
+
+    def job(opened):
+        (entry,) = (e for e in own_lines(opened, MOVED) if e.line == 5)
+        return reread(workspace, [entry]).get(entry.id)
+
+    seen = with_index(workspace, job)
+    assert (seen and (seen.line, seen.raw)) == (expected and (expected, (LINE,)))

@@ -32,52 +32,48 @@ def spelled(period: Period | None) -> str:
     return "none" if period is None else str(period)
 
 
-@pytest.mark.parametrize(("text", "days"), rows("everywhere") + rows("whole strings only"))
-def test_a_whole_string(text: str, days: str) -> None:
-    assert spelled(parse_when(text, TODAY)) == days
-    assert spelled(parse_when(f"  {text}\n", TODAY)) == days
+def test_a_whole_string() -> None:
+    for text, days in rows("everywhere") + rows("whole strings only"):
+        for said in (text, f"  {text}\n"):
+            assert spelled(parse_when(said, TODAY)) == days, said
 
 
-@pytest.mark.parametrize(("text", "days"), rows("everywhere"))
-def test_inside_a_text(text: str, days: str) -> None:
-    for before, after in (("", ""), ("Xyz, ", " xyz."), ("(", ")"), ("数据", "。"), ("«", "»")):
-        mentions = find_times(before + text + after, TODAY)
-        assert [spelled(mention.period) for mention in mentions] == [days]
-        span = (before + text + after)[mentions[0].start : mentions[0].end]
-        assert span == text
+def test_inside_a_text() -> None:
+    for text, days in rows("everywhere"):
+        for before, after in (("", ""), ("Xyz, ", " xyz."), ("(", ")"), ("数据", "。"), ("«", "»")):
+            said = before + text + after
+            found = [(spelled(m.period), said[m.start : m.end]) for m in find_times(said, TODAY)]
+            assert found == [(days, text)], said
 
 
-@pytest.mark.parametrize("text", listed("never"))
-def test_never(text: str) -> None:
-    assert parse_when(text, TODAY) is None
-    assert find_times(text, TODAY) == []
-    assert find_times(f"Xyz {text} xyz", TODAY) == []
+def test_never() -> None:
+    for text in listed("never"):
+        assert parse_when(text, TODAY) is None, text
+        assert find_times(text, TODAY) == find_times(f"Xyz {text} xyz", TODAY) == [], text
 
 
-@pytest.mark.parametrize("text", [cell for row in rows("not in a text") for cell in row])
-def test_ordinary_words_in_a_text(text: str) -> None:
-    for before, after in (("", ""), ("the ", " did"), ("`", "`")):
-        assert find_times(before + text + after, TODAY) == []
+def test_ordinary_words_in_a_text() -> None:
+    for text in (cell for row in rows("not in a text") for cell in row):
+        for before, after in (("", ""), ("the ", " did"), ("`", "`")):
+            assert find_times(before + text + after, TODAY) == [], text
 
 
-@pytest.mark.parametrize("marked", listed("sentences"))
-def test_sentences(marked: str) -> None:
-    text = marked.replace("[", "").replace("]", "")
-    expected = [part.split("]")[0] for part in marked.split("[")[1:]]
-    assert [text[m.start : m.end] for m in find_times(text, TODAY)] == expected
+def test_sentences() -> None:
+    for marked in listed("sentences"):
+        text = marked.replace("[", "").replace("]", "")
+        expected = [part.split("]")[0] for part in marked.split("[")[1:]]
+        assert [text[m.start : m.end] for m in find_times(text, TODAY)] == expected
 
 
-@pytest.mark.parametrize(("today", "text", "days"), rows("borders"))
-def test_borders_of_months_years_weeks_and_the_calendar(today: str, text: str, days: str) -> None:
-    assert spelled(parse_when(text, date.fromisoformat(today))) == days
+def test_borders_of_months_years_weeks_and_the_calendar() -> None:
+    for today, text, days in rows("borders"):
+        assert spelled(parse_when(text, date.fromisoformat(today))) == days, (today, text)
 
 
-@pytest.mark.parametrize(("text", "day", "days"), rows("valid"))
-def test_valid_time_of_a_fact(text: str, day: str, days: str) -> None:
-    assert spelled(valid_from_text(text, TODAY if day == "today" else None)) == days
+def test_valid_time_of_a_fact() -> None:
+    for text, day, days in rows("valid"):
+        assert spelled(valid_from_text(text, TODAY if day == "today" else None)) == days, (text, day)
 
-
-# --- properties ------------------------------------------------------------------------------------------------------
 
 DAYS = st.dates(date(1000, 1, 1), date(9999, 12, 31))
 WORDS = (

@@ -34,10 +34,10 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize("luggage", prompts.LUGGAGE)
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_is_found_whatever_stands_around_it(question: str, luggage: str) -> None:
+def test_a_question_is_found_whatever_stands_around_it(luggage: str) -> None:
     """Prompts, talks, logs, mails, chat templates: the query is the one that the bare question makes, filters included."""
-    assert read_query(prompts.LUGGAGE[luggage](question), TODAY) == read_query(question, TODAY)
+    for question in QUESTIONS:
+        assert read_query(prompts.LUGGAGE[luggage](question), TODAY) == read_query(question, TODAY)
 
 
 BEFORE = [
@@ -47,9 +47,9 @@ BEFORE = [
 
 
 @pytest.mark.parametrize("luggage", BEFORE)
-@pytest.mark.parametrize("request_", REQUESTS)
-def test_a_request_without_a_mark_is_found(request_: str, luggage: str) -> None:
-    assert read_query(prompts.LUGGAGE[luggage](request_), TODAY) == read_query(request_, TODAY)
+def test_a_request_without_a_mark_is_found(luggage: str) -> None:
+    for asked in REQUESTS:
+        assert read_query(prompts.LUGGAGE[luggage](asked), TODAY) == read_query(asked, TODAY)
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_recall_says_what_it_looked_for_and_keeps_what_was_asked(tmp_path: Path)
      "x. ", "你是。", "Anna: yes\n", "\x00", "\ud800", "1:", ":", "- - ", "    x\n", "a b c: d e f: "],
 )  # fmt: skip
 def test_hostile_text_costs_little(piece: str) -> None:
-    """25 KB of anything, ten times that in `make torture`: what takes quadratic time never ends there."""
-    long = piece * ((250_000 if os.environ.get("MEMCTL_TORTURE") else 25_000) // len(piece))
+    """15 KB of anything, much more in `make torture`: what takes quadratic time never ends there."""
+    long = piece * ((250_000 if os.environ.get("MEMCTL_TORTURE") else 15_000) // len(piece))
     for text in (long, f"What is it?\n\n{long}"):
         assert clean_question(text)
 

@@ -425,15 +425,16 @@ def is_kept(before: str, after: str, blocks: set[str]) -> bool:
     return kept and before.startswith("\ufeff") == after.startswith("\ufeff")
 
 
-@pytest.mark.parametrize("text", ODD, ids=ascii)
-def test_every_byte_of_a_person_stays(root: Path, text: str) -> None:
-    """On each page that reflect writes; what cannot take a block is said and left alone."""
+@pytest.mark.parametrize("start", range(0, len(ODD), 1 if os.environ.get("MEMCTL_TORTURE") else 4))
+def test_every_byte_of_a_person_stays(root: Path, start: int) -> None:
+    """Each of these texts on a page that reflect writes; what cannot take a block is said and left alone."""
     blocks = {OPINIONS: LEDGER, "bank/world.md": "world", "bank/lessons.md": "lessons", PETER: "summary"}
-    for page in blocks:
+    texts = {page: ODD[(start + at) % len(ODD)] for at, page in enumerate(blocks)}
+    for page, text in texts.items():
         write(root, text, page)
     done = run(root)
     assert done.code == 0
-    for page in blocks:
+    for page, text in texts.items():
         assert is_kept(text, read(root, page), set(blocks.values()))
         assert (page in done.out.splitlines()) or (page in done.err and read(root, page) == text)
     again = run(root)
@@ -446,7 +447,7 @@ def test_every_byte_of_a_person_stays(root: Path, text: str) -> None:
         "B(outcome=fail,task=deploy) @Atlas: Did it by hand",
     )
     run(root)
-    assert all(is_kept(text, read(root, page), set(blocks.values())) for page in blocks)
+    assert all(is_kept(text, read(root, page), set(blocks.values())) for page, text in texts.items())
 
 
 def _on_disk(text: str) -> str:

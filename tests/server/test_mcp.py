@@ -18,9 +18,7 @@ from typing import Any
 import pytest
 from face_helpers import NOW, call, fixture_copy, memory_on, snapshot, write_pages
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from mcp.shared.exceptions import MCPError
-from mcp_helpers import Asker, Wire, connected, text_of
-from mcp_types import TextContent
+from mcp_helpers import Asker, Wire, connected, refusal, text_of
 from store_helpers import environment
 from torture import mcp_requests
 
@@ -76,7 +74,7 @@ def test_tools_that_write_exist_only_where_they_are_allowed(writer: tuple[Path, 
         Draft202012Validator.check_schema(tool.input_schema)
         Draft202012Validator.check_schema(tool.output_schema)
         assert tool.input_schema["additionalProperties"] is False
-    with pytest.raises(MCPError, match="no tool 'retain'"):
+    with pytest.raises(refusal(), match="no tool 'retain'"):
         reader.call("retain", text="W: x")
 
 
@@ -348,7 +346,7 @@ def test_resources_are_the_core_and_entity_pages(writer: tuple[Path, Asker]) -> 
     assert [template.uri_template for template in templates] == uris
     assert asker.read("memctl://page/SOUL.md") == (root / "SOUL.md").read_text("utf-8")
     assert asker.read("memctl://today") == asker.read(f"memctl://log/{NOW}")
-    with pytest.raises(MCPError, match="may be Alex Chen or Alex Petrov"):
+    with pytest.raises(refusal(), match="may be Alex Chen or Alex Petrov"):
         asker.read("memctl://entity/Alex")
 
 
@@ -379,9 +377,9 @@ def test_prompts_bring_what_memory_has(writer: tuple[Path, Asker]) -> None:
     given = {"recall": {"question": "why PostgreSQL?"}, "week": {"since": "30d"}, "review": None}
     for name, arguments in given.items():
         (message,) = wait(client.get_prompt, name, arguments).messages
-        assert isinstance(message.content, TextContent) and message.role == "user"
+        assert message.content.type == "text" and message.role == "user"
         assert "<memory-" in message.content.text and message.content.text.count("#L") >= 1
-    with pytest.raises(MCPError, match="needs question"):
+    with pytest.raises(refusal(), match="needs question"):
         wait(client.get_prompt, "recall")
 
 

@@ -163,13 +163,13 @@ def test_signs_then_weights_find_what_brute_force_finds(dim: int) -> None:
     signs = b"".join(CodeQuery(code).signs for code in codes)
     kept = [(code.norm, total_of(code.codes), planes_of(code.codes)) for code in codes]
     hits = 0
-    for number in range(10):
-        asked = CodeQuery(codes[number * 250])
+    for number in range(4):
+        asked = CodeQuery(codes[number * 700])
         every = [asked.cosine(*row) for row in kept]
         true = sorted(range(len(codes)), key=lambda place: -every[place])[:10]
         places = refine(signs, nearest(distances(signs, asked.signs), 1200), asked, 500)
         hits += len(set(true) & set(places))
-    assert hits >= (99 if dim > 64 else 90)
+    assert hits >= (39 if dim > 64 else 36)
 
 
 @given(SEEDS)

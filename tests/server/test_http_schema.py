@@ -37,7 +37,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @api.parametrize()
 @settings(
-    max_examples=examples(400, 2, 200), derandomize="MEMCTL_TORTURE" not in os.environ, suppress_health_check=QUIET
+    max_examples=examples(400, 4, 100), derandomize="MEMCTL_TORTURE" not in os.environ, suppress_health_check=QUIET
 )
 def test_every_route_keeps_to_its_schema(case: schemathesis.Case, server: Running) -> None:
     """Every answer has a documented status, type and shape, none is 5xx; what the schema forbids is refused, and so is

@@ -32,11 +32,11 @@ class Kind(Enum):
     @classmethod
     def of(cls, word: str) -> Kind:
         """The kind named by a letter or a name in any case; ValueError for anything else."""
-        by_letter = {letter: kind for kind, letter in _LETTERS.items() if letter}
-        return by_letter[word.upper()] if word.upper() in by_letter else cls(word.lower())
+        return _KINDS.get(word.upper()) or cls(word.lower())
 
 
 _LETTERS = dict(zip(Kind, ("W", "B", "O", "S", ""), strict=True))
+_KINDS = {letter: kind for kind, letter in _LETTERS.items() if letter}
 
 UNSAID = 0.7
 """Confidence of an opinion whose author wrote no number."""

@@ -38,7 +38,7 @@ def page_id(path: str) -> int:
 
 def digest(raw: Sequence[str]) -> int:
     """64 bits of the lines that a citation stands for; spaces at line ends do not count."""
-    return text_key("\n".join(line.rstrip() for line in raw))
+    return text_key("\n".join([line.rstrip() for line in raw]))
 
 
 def content_key(content: str, names: Sequence[str]) -> int:
@@ -69,4 +69,4 @@ def question_id(kind: str, *about: str) -> str:
 
 def _spelled(parts: Sequence[str]) -> str:
     number = int.from_bytes(hashed("\0".join(parts).encode("utf-8", "replace"), 5))
-    return "".join(_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0))
+    return _PAIRS[number >> 30] + _PAIRS[number >> 20 & 1023] + _PAIRS[number >> 10 & 1023] + _PAIRS[number & 1023]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from ..facts import UNSAID, Fact, Kind, Period, is_trusted
 from ..ids import content_key, digest, fact_id, page_id, value_key
-from ..language.analyzer import query_terms, terms
-from ..language.dates import parse_when, valid_from_text
+from ..language.analyzer import joined_terms, query_terms
+from ..language.dates import UNITS, parse_when, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, tag_key
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_correction, is_plan
@@ -30,6 +28,7 @@ EVIDENCE = "evidence"
 """What the index calls the block of sub-bullets under a belief: copies, like all that reflect writes."""
 FrontMatter = Mapping[str, str | list[str]]
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
+_NO_FACT = Fact(Kind.NOTE, "")
 _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _YEAR = re.compile(r"\d{4}")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
@@ -143,20 +142,12 @@ def _rows(
     path: str, parsed: Page, day: date | None, front: FrontMatter, held: Mapping[tuple[str, int], str]
 ) -> Iterator[Row]:
     """A row for each entry; with what the front matter says of all: days, where they come from, tags of the first."""
-    page, seen = page_id(path), Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
-    hidden = private_lines(parsed)
-    shown = {_own_id(each, day) for each in parsed.entries if hidden and each.span.line not in hidden}
+    reader = _EntryReader(path, parsed, day, held)
     told, tags = _told_days(front), [*_tags_of_page(front)]
     source = front.get("src")
     origin = source if isinstance(source, str) and _SOURCE.fullmatch(source) else None
     for ordinal, entry, headed in zip(_ordinals(parsed.entries), parsed.entries, _headed(parsed), strict=False):
-        is_private = entry.span.line in hidden  # whole entries are
-        raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
-        key = entry.role.value, digest(raw)
-        own = held.get(key)
-        if own is None:
-            own = " ".join(terms(without_sealed(_searched(entry, raw))))
-        row = _row(path, page << ORDINAL_BITS | ordinal, day, entry, seen, shown if is_private else ())
+        row = reader.row(ordinal, entry)
         days = (headed, headed) if headed and row.block is None else told
         if days and not row.day:  # ids know nothing of it
             row = row._replace(first=row.first or days[0], day=days[1])
@@ -165,8 +156,7 @@ def _rows(
             tags = []
         if origin and (row.origin == "owner" or (is_trusted(row.origin) and not is_trusted(origin))):
             row = row._replace(origin=origin)  # no line of what came from outside can vouch for itself
-        length = own.count(" ") + 1 if own else 0
-        yield row._replace(private=int(is_private), digest=key[1], length=length, own=own)
+        yield row
 
 
 def _searched(entry: Entry, raw: Sequence[str]) -> str:
@@ -182,47 +172,85 @@ def _searched(entry: Entry, raw: Sequence[str]) -> str:
     return _ATTRIBUTE_NAME.sub("", attributes[0]) + entry.logical[attributes.end() :]
 
 
-def _row(
-    path: str, number: int, page_day: date | None, entry: Entry, seen: Counter[str], shown: Collection[str]
-) -> Row:
-    """The row of an entry, without what follows from its raw lines."""
-    fact = entry.fact or Fact(entry.kind, "")
-    names, day = _names(entry), page_day or _own_day(entry)
-    slot = slot_of(fact) if entry.fact else None
-    period = valid(entry.fact, without_sealed(entry.content), day, slot)
-    twin = content_key(entry.content, names)
-    evidence = _evidence(entry.content) if path == OPINIONS and entry.fact is None else None
-    told = evidence or "\n".join(_links_in(entry.content) if entry.role is not Role.CODE else ())
-    return Row(
-        id=number,
-        page=number >> ORDINAL_BITS,
-        ref=_ref(entry, names, day, seen, shown),
-        role=entry.role.value,
-        kind=entry.kind.value,
-        line=entry.span.line,
-        end_line=entry.span.end_line,
-        heading=entry.heading,
-        day=_text(day),
-        first=_text(period.first),
-        last=_text(period.last),
-        slot=slot.key if slot else None,
-        same=value_key(*slot) if slot and slot.value else twin,
-        marked=_marks(fact, path) if slot else 0,
-        # An opinion without a number is held as such ones are.
-        confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
-        importance=fact.importance,
-        origin=fact.source or "owner",
-        private=0,
-        block=entry.block or (EVIDENCE if evidence else None),
-        digest=0,
-        content_key=twin,
-        length=0,
-        names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
-        links="\n".join(filter(None, (*_links(fact), told))),
-        task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
-        kept=_text(ttl_end(day, fact.ttl)) if fact.ttl and day else None,
-        path=path,
-    )
+class _EntryReader:
+    """What the rows of a page share, and the ids that it has given so far."""
+
+    def __init__(self, path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> None:
+        self.path, self.lines, self.day, self.held = path, parsed.lines, day, held
+        self.page = page_id(path)
+        self.hidden = private_lines(parsed)
+        entries = parsed.entries
+        shown = (one for one in entries if self.hidden and one.span.line not in self.hidden)
+        # The ids that their content gives them.
+        self.shown = {fact_id(one.kind, _names(one), one.content, day or _own_day(one)) for one in shown}
+        self.seen = {f"^{entry.forgotten}": 1 for entry in entries if entry.forgotten}
+
+    def row(self, ordinal: int, entry: Entry) -> Row:
+        """The row of an entry."""
+        fact, names = entry.fact or _NO_FACT, _names(entry)
+        raw = self.lines[entry.span.line - 1 : entry.span.end_line]
+        raw_digest = digest(raw)
+        own = self.held.get((entry.role.value, raw_digest)) if self.held else None
+        if own is None:
+            own = joined_terms(without_sealed(_searched(entry, raw)))
+        day = self.day or _own_day(entry)
+        slot = slot_of(fact) if entry.fact else None
+        period = valid(entry.fact, without_sealed(entry.content), day, slot)
+        twin = content_key(entry.content, names)
+        evidence = _evidence(entry.content) if self.path == OPINIONS and entry.fact is None else None
+        told = evidence or "\n".join(_links_in(entry.content) if entry.role is not Role.CODE else ())
+        is_private = entry.span.line in self.hidden  # whole entries are
+        return Row(
+            id=self.page << ORDINAL_BITS | ordinal,
+            page=self.page,
+            ref=self._ref(entry, names, day, is_private),
+            role=entry.role.value,
+            kind=fact.kind.value,
+            line=entry.span.line,
+            end_line=entry.span.end_line,
+            heading=entry.heading,
+            day=_text(day),
+            first=_text(period.first),
+            last=_text(period.last),
+            slot=slot.key if slot else None,
+            same=value_key(*slot) if slot and slot.value else twin,
+            marked=_marks(fact, self.path) if slot else 0,
+            # An opinion without a number is held as such ones are.
+            confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
+            importance=fact.importance,
+            origin=fact.source or "owner",
+            private=int(is_private),
+            block=entry.block or (EVIDENCE if evidence else None),
+            digest=raw_digest,
+            content_key=twin,
+            length=own.count(" ") + 1 if own else 0,
+            names="\n".join(dict.fromkeys(map(entity_key, names))),
+            links="\n".join(filter(None, (*_links(fact), told))),
+            task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
+            kept=_text(ttl_end(day, fact.ttl)) if fact.ttl and day else None,
+            path=self.path,
+            own=own,
+        )
+
+    def _ref(self, entry: Entry, names: Sequence[str], day: date | None, is_private: bool) -> str:
+        """The id that the author gave (an Obsidian block id), else the one that the content gives.
+
+        No line gets the id of a forgotten one: a twin keeps its own when the other goes, and what is told again is new. A
+        private line takes no id from its twins that others are shown: they know them by the same ids with it and without.
+        """
+        given = entry.fact.block_id if entry.fact else entry.forgotten
+        if entry.fact is None and not given and not parse_bullet(entry.content):
+            given = split_block_id(entry.content)[1]
+        if given:
+            return given
+        base = fact_id(entry.kind, names, entry.content, day)
+        sign, twins = (-1, f"-{base}") if is_private and base in self.shown else (1, base)
+        while True:
+            self.seen[twins] = self.seen.get(twins, 0) + 1
+            number = sign * self.seen[twins]
+            ref = base if number == 1 else fact_id(entry.kind, names, entry.content, day, number)
+            if f"^{ref}" not in self.seen:
+                return ref
 
 
 def _marks(fact: Fact, path: str) -> int:
@@ -266,33 +294,9 @@ def _own_day(entry: Entry) -> date | None:
 
 def _names(entry: Entry) -> tuple[str, ...]:
     """Whom an entry is about, as it writes their names."""
-    return tuple(dict.fromkeys([*(entry.fact.entities if entry.fact else ()), *mentions(entry.content)]))
-
-
-def _own_id(entry: Entry, page_day: date | None) -> str:
-    """The id that the content of an entry gives the first of its twins."""
-    return fact_id(entry.kind, _names(entry), entry.content, page_day or _own_day(entry))
-
-
-def _ref(entry: Entry, names: Sequence[str], day: date | None, seen: Counter[str], shown: Collection[str]) -> str:
-    """The id that the author gave (an Obsidian block id), else the one that the content gives.
-
-    No line gets the id of a forgotten one: a twin keeps its own when the other goes, and what is told again is new. A
-    private line takes no id from its twins that others are `shown`: they know them by the same ids with it and without.
-    """
-    given = entry.fact.block_id if entry.fact else entry.forgotten
-    if entry.fact is None and not given and not parse_bullet(entry.content):
-        given = split_block_id(entry.content)[1]
-    if given:
-        return given
-    base = fact_id(entry.kind, names, entry.content, day)
-    sign, twins = (-1, f"-{base}") if base in shown else (1, base)
-    while True:
-        seen[twins] += 1
-        number = sign * seen[twins]
-        ref = base if number == 1 else fact_id(entry.kind, names, entry.content, day, number)
-        if not seen[f"^{ref}"]:
-            return ref
+    entities = entry.fact.entities if entry.fact else ()
+    told = mentions(entry.content)
+    return tuple(dict.fromkeys((*entities, *told))) if told else entities
 
 
 def valid(fact: Fact | None, content: str, day: date | None, slot: Relation | None = None) -> Period:
@@ -300,6 +304,8 @@ def valid(fact: Fact | None, content: str, day: date | None, slot: Relation | No
     if fact is None:
         return Period(day)
     period = fact.valid or _said(fact, slot, valid_from_text(content, day), day)
+    if fact.until is None and fact.ttl is None:
+        return period
     ends = [fact.until, ttl_end(day, fact.ttl) if fact.ttl and day else None, period.last]
     return Period(period.first, min((end for end in ends if end), default=None))
 
@@ -324,10 +330,6 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     return said
 
 
-_DAYS = {"d": 1, "w": 7}
-_MONTHS = {"mo": 1, "y": 12}
-
-
 def ttl_end(day: date, ttl: str) -> date:
     """The last day on which a fact of `day` with this `ttl` (`12h`, `90d`, `4w`, `6mo`, `1y`) is still to be kept.
 
@@ -350,18 +352,10 @@ def _later(day: date, ttl: str, sign: int) -> date:
     match = re.fullmatch(r"(\d{1,5})(h|d|w|mo|y)", ttl)
     if not match:
         raise ValueError(f"not a ttl: {ttl!r}")
-    number, unit = int(match[1]), match[2]
     try:
-        if unit in _MONTHS:
-            return _months_later(day, sign * number * _MONTHS[unit])
-        return day + sign * timedelta(days=-(-number // 24) if unit == "h" else number * _DAYS[unit])
+        return shifted(day, sign * int(match[1]), UNITS[match[2]])
     except (OverflowError, ValueError):
         return date.max if sign > 0 else date.min
-
-
-def _months_later(day: date, months: int) -> date:
-    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 # -- tags, and links to files -------------------------------------------------------------------------------------------

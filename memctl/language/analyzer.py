@@ -11,7 +11,7 @@ from itertools import pairwise
 from .words import default_languages, languages_of, lines, rival_of, words
 
 LONGEST = 64  # characters kept of one token; both sides cut at the same place
-_CACHE_CHUNKS = 100_000  # some 25 MB
+_CACHE_CHUNKS = 100_000  # some 20 MB
 _SLICE = 256
 _CACHE_CHARS = 64  # a longer chunk (a Chinese paragraph, a blob) hardly comes twice
 # After folding, every non-ASCII character left belongs to a word. Said as "no other ASCII": a class that names the
@@ -31,6 +31,7 @@ _FLEETING = re.compile("(?<=[бвгджзклмнпрстфхцчшщ])[ое](?=
 # Snowball takes «Петров» for many of «Пётр», and its other forms («Петрова», «Петровым») keep the ending: a name in -ов
 # or -ев stands with and without it.
 _SURNAME = re.compile("[А-Я][а-я]+[ое]в")
+_PLAIN = re.compile("[A-Za-z][a-z]+|[А-Яа-я][а-я]+")  # ё takes folding
 _BEFORE_WORD, _AFTER_WORD = '(["*', '.,;:!?)]"*'  # marks that are no part of a word
 _MARKS = re.compile("(?<![иИ])[\u0300-\u036f]+|(?<=[иИ])[\u0300-\u0305\u0307-\u036f]+")
 _LETTERS = {
@@ -47,7 +48,6 @@ LATIN = str.maketrans("абвгдезийклмнопрстуфхцыэ", "abvgd
     {"ж": "zh", "ч": "ch", "ш": "sh", "щ": "sch", "ъ": "", "ь": "", "ю": "yu", "я": "ya"}
 )
 """Cyrillic letters, folded, in Latin ones."""
-_CACHE: dict[str, tuple[str, ...]] = {}
 
 
 def terms(text: str) -> list[str]:
@@ -57,20 +57,15 @@ def terms(text: str) -> list[str]:
     whitespace-delimited chunk is analysed by itself, so `terms(chunk)` is contained in `terms(text)`. In a language that is
     not the default of its script each word has its own stem beside the default one, as a word alone tells no language.
     """
-    found: list[str] = []
-    rival = rival_of(text)
-    for chunk in text.split():
-        known = _CACHE.get(chunk)
-        if known is None:
-            known = _analyse(chunk)
-            if len(chunk) <= _CACHE_CHARS:
-                if len(_CACHE) >= _CACHE_CHUNKS:
-                    _CACHE.clear()
-                _CACHE[chunk] = known
-        found += known
-        if rival:
-            found += own_stems(chunk, rival).values()
-    return found
+    return joined_terms(text).split()
+
+
+def joined_terms(text: str) -> str:
+    """The same with a space between each two."""
+    chunks, rival = text.split(), rival_of(text)
+    if rival:
+        return " ".join(w for c in chunks for w in (*_ANALYSED[c].split(), *own_stems(c, rival).values()))
+    return " ".join(filter(None, map(_ANALYSED.__getitem__, chunks)))
 
 
 def query_terms(text: str) -> list[str]:
@@ -133,11 +128,24 @@ def is_cyrillic(term: str) -> bool:
     return "\u0400" <= term[:1] <= "\u052f"
 
 
+class _Analysed(dict[str, str]):
+    """The tokens of each chunk with spaces between, found when it is first met: nearly all come again."""
+
+    def __missing__(self, chunk: str) -> str:
+        word = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
+        found = " ".join(_word(word) if _PLAIN.fullmatch(word) else _analyse(chunk))
+        if len(chunk) <= _CACHE_CHARS:
+            if len(self) >= _CACHE_CHUNKS:
+                self.clear()
+            self[chunk] = found
+        return found
+
+
+_ANALYSED = _Analysed()
+
+
 def _analyse(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
-        word = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
-        if word.isalpha() and word[1:].islower():  # most chunks are a plain word, of which nothing is left to find
-            return (_stem(word),)
         # Without letters it is a token if it is an operator (`&&`, `!=`, `->`), not if it is a rule or a fence.
         is_operator = 2 <= len(chunk) <= 4 and _OPERATOR.fullmatch(chunk)
         return tuple(_spaced(chunk)) or ((chunk,) if is_operator else ())
@@ -245,9 +253,10 @@ def _stem(word: str) -> str:
     if len(folded) < 3 or not folded.isalpha():
         return folded
     folded = _irregular().get(folded, folded)
-    return _FLEETING.sub(
-        "", _stemmer(next(name for start, name in reversed(_STEMMERS) if ord(folded[0]) >= start))(folded)
-    )
+    if folded.isascii():
+        return _stemmer("english")(folded)
+    stemmer = next(name for start, name in reversed(_STEMMERS) if ord(folded[0]) >= start)
+    return _FLEETING.sub("", _stemmer(stemmer)(folded))
 
 
 @cache

@@ -28,6 +28,7 @@ _Slots = dict[str, Any]  # what the words of an order say: a number each, the Pe
 _DAY = timedelta(days=1)
 _HOUR, _ONE_DAY, _WEEK, _MONTH, _QUARTER, _YEAR, _WEEKEND = range(7)
 _MONTHS_OF = {_MONTH: 1, _QUARTER: 3, _YEAR: 12}
+UNITS = {"h": _HOUR, "d": _ONE_DAY, "w": _WEEK, "mo": _MONTH, "y": _YEAR}
 _WEEKDAY_FIRST = ("", "on", "a_weekday", "a_weekday ,", "on a_weekday", "on a_weekday ,")  # (WD) in a rule
 _SLOT_OF = (
     dict.fromkeys(("month_first", "a_month", "a_month_first", "numbered_month", "lone"), "month")
@@ -54,7 +55,7 @@ class Mention(NamedTuple):
     period: Period
 
 
-def _shift(day: date, count: int, unit: int) -> date:
+def shifted(day: date, count: int, unit: int) -> date:
     """`day` moved by `count` units; hours round away from it, a day past the end of a month becomes its last."""
     if unit not in _MONTHS_OF:
         hours_in_days = (count + 23) // 24 if count > 0 else count // 24
@@ -158,7 +159,7 @@ def _rel_unit(slots: _Slots, today: date) -> Period:
         if rel != (-1 if "before" in slots else 1):
             raise ValueError(slots)
         rel *= 2
-    return _around(_shift(today, rel, unit), unit)
+    return _around(shifted(today, rel, unit), unit)
 
 
 def _rel_part(slots: _Slots, today: date) -> Period:
@@ -170,9 +171,9 @@ def _rel_part(slots: _Slots, today: date) -> Period:
 def _moved(slots: _Slots, today: date, way: int) -> date:
     """`today` moved by what is named, back (-1) or ahead (1): `30d`, three weeks, неделю, полгода."""
     if "months" in slots:
-        return _shift(today, way * slots["months"], _MONTH)
+        return shifted(today, way * slots["months"], _MONTH)
     count = slots["span"] if "span" in slots else slots.get("num", 1)
-    return _shift(today, way * count, slots["unit"])
+    return shifted(today, way * count, slots["unit"])
 
 
 def _ago(slots: _Slots, today: date) -> Period:
@@ -193,7 +194,7 @@ _MEANINGS: dict[str, Callable[[_Slots, date], Period | None]] = {
     )
 } | {
     "iso": lambda slots, today: slots["iso"],
-    "rel_day": lambda slots, today: _one(_shift(today.replace(day=1), slots["rel"], _MONTH).replace(day=slots["day"])),
+    "rel_day": lambda slots, today: _one(shifted(today.replace(day=1), slots["rel"], _MONTH).replace(day=slots["day"])),
     "offset": lambda slots, today: _one(today + slots["offset"] * _DAY),
     "offset_two": lambda slots, today: _one(today + (-2 if "yesterday" in slots else 2) * _DAY),
     "past": lambda slots, today: Period(_moved(slots, today, -1), today),
@@ -305,7 +306,7 @@ def _range(first: _Point, second: _Point, today: date) -> Period | None:
         if first.cycle and not second.cycle and right and right.last:
             left = first.on(right.last)
         elif second.cycle and left and left.first:
-            right = second.on(left.first + 6 * _DAY if second.cycle == 7 else _shift(left.first, 12, _MONTH) - _DAY)
+            right = second.on(left.first + 6 * _DAY if second.cycle == 7 else shifted(left.first, 12, _MONTH) - _DAY)
     except (ValueError, OverflowError):
         return None
     if not (left and right and left.first and right.last and left.first <= right.last):

@@ -19,6 +19,9 @@ HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
 _ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
 _BOLD = frozenset(["month", "month_first", "season"])  # what an ordinary word is not, unless written as a name
 _LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no space
+_WORDS = str.maketrans(
+    {n: chr(n).lower() if chr(n).isalpha() else "0" if chr(n).isdigit() else " " for n in range(128)}
+)
 _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
 _WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
@@ -220,6 +223,9 @@ class Lexer:
 
     def may_hold_time(self, text: str) -> bool:
         """False for a text that surely names no time: one look at its words, for the nine of ten lines without a date."""
+        if text.isascii():
+            plain = text.translate(_WORDS)
+            return "0" in plain or not self._core.isdisjoint(plain.split())
         return bool(self._signs.search(text)) or not self._core.isdisjoint(_LETTERS.findall(text.lower()))
 
     def _word(self, text: str, whole: bool) -> Readings | None:

@@ -125,7 +125,13 @@ def spoken_in(text: str) -> tuple[str, ...]:
 
 def rival_of(text: str) -> str:
     """The language of a text where it is not the default one of its script; empty where it is."""
-    return _detect(text[:_READ]) if " " in text else ""
+    if " " in text:
+        text = text[:_READ]
+        plain = text.lower().split()
+        for _, own, _, signs in _signs_of_rivals():  # most texts have no word of one
+            if not own.isdisjoint(plain) or (not text.isascii() and signs.search(text)):
+                return _detect(text)
+    return ""
 
 
 @cache
@@ -151,7 +157,7 @@ def _detect(text: str) -> str:
     for name, own, others, its_signs in _signs_of_rivals():
         signs = [] if text.isascii() else its_signs.findall(text)
         if not signs and own.isdisjoint(plain):
-            continue  # nearly every text ends here
+            continue
         held = set(_WORD.findall(text.lower()))
         said = len(own & held)
         if said and (total := said + len(signs)) >= _ENOUGH and total > max(most, len(others & held)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from sys import intern
 from typing import Any
 
@@ -67,10 +67,16 @@ def parse(line: str) -> Fact | Problem:
             _set(fields, extra, name, value)
     except BadValue as bad:
         return Problem(match.start("attributes") + 1, str(bad), bad.suggestion)
-    names = tuple(intern(read_name(m[0])) for m in _compiled(_ENTITY).finditer(match["entities"]))
+    names = _names_in(match["entities"])
     if "" in names:
         return Problem(match.start("entities") + 1, "a link without a page", "write [[Name]]")
-    return Fact(kind, text, tuple(dict.fromkeys(names)), block_id=block_id, extra=tuple(extra), **fields)
+    return Fact(kind, text, names, block_id=block_id, extra=tuple(extra), **fields)
+
+
+@lru_cache(maxsize=2_000)
+def _names_in(written: str) -> tuple[str, ...]:
+    """The names between the head and the colon, each once; most lines are about the same few."""
+    return tuple(dict.fromkeys(intern(read_name(match[0])) for match in _compiled(_ENTITY).finditer(written)))
 
 
 def render(fact: Fact) -> str:
@@ -85,7 +91,7 @@ def render(fact: Fact) -> str:
 
 def split_block_id(text: str) -> tuple[str, str | None]:
     """A trailing Obsidian block id `^id` apart from the text; `\\^id` is text that only looks like one."""
-    match = _compiled(_BLOCK_ID).search(text)
+    match = _compiled(_BLOCK_ID).search(text) if "^" in text else None
     if not match:
         return text, None
     if match["slashes"]:

@@ -23,8 +23,7 @@ _SWALLOWS = re.compile(r" {0,3}(?:```|~~~|<(?:script|pre|style|textarea)(?=[\s>]
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One recallable piece of a page. `content` is what a person reads; `fact` is set where the grammar was met.
 
     `logical` is what its raw lines say: the content, but with the head where the entry is a fact. A tombstone says
@@ -116,21 +115,23 @@ class _PageReader:
                 for first, last in _cut(self.lines, block) if role is Role.CODE else [(block.first, block.last)]:
                     self.add(role, first, last)
 
-    def add(self, role: Role, first: int, last: int) -> Entry | None:
+    def add(self, role: Role, first: int, last: int) -> None:
         """Keep lines `first` to `last` (1-based) as an entry, unless they are there already or say nothing."""
+        raw = self._take(first, last)
+        if raw:
+            content = content_of(role, raw)
+            self.entries.append(Entry(role, Span(first, first + len(raw) - 1), content, content, self.heading))
+
+    def _take(self, first: int, last: int) -> list[str]:
+        """The lines of a new entry; none where it is there already, says nothing, or is a tombstone and so kept."""
         while last > first and not self.lines[last - 1].strip():
             last -= 1
         raw = self.lines[first - 1 : last]
-        is_known = all(self.covered[first : last + 1])
+        is_known = 0 not in self.covered[first : last + 1]
         self.covered[first : last + 1] = b"\1" * (last + 1 - first)
         if is_known or not any(map(_SAYS_SOMETHING.search, raw)):
-            return None
-        if "<!-- memctl:" in raw[0] and self._add_tombstone(first, last):
-            return None
-        content = content_of(role, raw)
-        entry = Entry(role, Span(first, last), content, content, self.heading)
-        self.entries.append(entry)
-        return entry
+            return []
+        return [] if "<!-- memctl:" in raw[0] and self._add_tombstone(first, last) else raw
 
     def _add_tombstone(self, first: int, last: int) -> bool:
         """Keep lines that are a tombstone as an entry without content; the further lines of one belong to its first."""
@@ -170,20 +171,20 @@ class _PageReader:
 
     def _add_candidate(self, block: MarkdownBlock, first: int, last: int) -> None:
         """Keep a paragraph where facts are expected: as a fact, or as a note that says why it is none."""
-        entry = self.add(Role.ITEM if block.marker else Role.TEXT, first, last)
-        if entry is None:
+        raw = self._take(first, last)
+        if not raw:
             return
+        role = Role.ITEM if block.marker else Role.TEXT
+        logical, span = content_of(role, raw), Span(first, first + len(raw) - 1)
+        problem = _NO_BULLET
         if block.marker and block.marker in "-*+":
-            read = parse(entry.logical)
+            read = parse(logical)
             if isinstance(read, Fact):
-                self.entries[-1] = Entry(Role.FACT, entry.span, entry.logical, read.text, entry.heading, read)
+                self.entries.append(Entry(Role.FACT, span, logical, read.text, self.heading, read))
                 return
-            line = self.lines[first - 1]
-            read = replace(read, column=read.column + max(0, line.find(content_of(Role.FACT, [line]))))
-        else:
-            read = _NO_BULLET
-        if self.retain_level and block.depth <= 1:
-            self.entries[-1] = replace(entry, problem=read)
+            problem = replace(read, column=read.column + max(0, raw[0].find(content_of(Role.FACT, raw[:1]))))
+        told = problem if self.retain_level and block.depth <= 1 else None
+        self.entries.append(Entry(role, span, logical, logical, self.heading, problem=told))
 
 
 _NO_BULLET = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
@@ -226,7 +227,7 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     entries = sorted(reader.entries, key=lambda e: e.span.line)
     if plain is None and (managed := find_blocks(shown, _hidden_lines(blocks, shown))):
         names = {number: block.name for block in managed for number in range(block.begin, block.end + 1)}
-        entries = [replace(entry, block=names.get(entry.span.line, entry.block)) for entry in entries]
+        entries = [entry._replace(block=names.get(entry.span.line, entry.block)) for entry in entries]
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
     problems.sort(key=lambda problem: problem[0])
     yaml = "\n".join(lines[1 : front - 1]) if front else ""

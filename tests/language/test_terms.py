@@ -51,7 +51,7 @@ def test_tokens_are_clean_short_and_stable(text: str) -> None:
         assert not set(token) & set(" '\"")
         assert not {unicodedata.category(char) for char in token} & {"Cc", "Cs", "Zs", "Zl", "Zp"}
     assert terms(text) == terms(text)
-    module._CACHE.clear()
+    module._ANALYSED.clear()
     assert set(query_terms(text)) <= set(terms(text))
 
 
@@ -143,9 +143,9 @@ def test_a_token_is_cut_alike_on_both_sides() -> None:
 
 def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_CACHE_CHUNKS", 3)
-    module._CACHE.clear()
+    module._ANALYSED.clear()
     assert terms("a b c d " + "z" * 99) == ["a", "b", "c", "d", "z" * LONGEST]
-    assert list(module._CACHE) == ["d"]
+    assert list(module._ANALYSED) == ["d"]
 
 
 @pytest.mark.parametrize(

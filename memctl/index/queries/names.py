@@ -25,7 +25,7 @@ _ALIKE = 0.8  # how alike two spellings are (difflib) from which one may be a sl
 
 
 class _FewNames(NamedTuple):
-    """All names of a workspace that has few: entities by page, their pages by key, names by head."""
+    """All names of a workspace that has few: entities by page; by key the pages that it may mean; names by head."""
 
     entities: dict[int, Entity]
     pages: dict[str, list[int]]
@@ -44,8 +44,12 @@ def _few_names(index: Index) -> _FewNames | None:
         pages: dict[str, list[int]] = defaultdict(list)
         for key, page, *_ in rows:
             pages[key].append(page)
+        begun: dict[str, list[int]] = defaultdict(list)
+        for page, entity in entities.items():
+            if " " in entity.key:
+                begun[entity.key.partition(" ")[0]].append(page)
         listed = ((head, Listed(stem, name, entities[page].name)) for _, page, head, stem, name in rows)
-        return _FewNames(entities, dict(pages), by_head(listed))
+        return _FewNames(entities, {**begun, **pages}, by_head(listed))
 
     return None if index.is_writing else index.remembered("names", read)
 
@@ -57,14 +61,9 @@ def resolve(index: Index, name: str) -> list[Entity]:
     """
     key = entity_key(name)
     if few := _few_names(index):
-        pages = few.pages.get(key) or [page for page, each in few.entities.items() if _begins(each.key, key)]
-        return [few.entities[page] for page in pages]
+        return [few.entities[page] for page in few.pages.get(key, ())]
     pages = index.column("SELECT page FROM alias WHERE key = ?", (key,)) or _beginning_with(index, key)
     return list(_entities(index, pages).values())
-
-
-def _begins(name: str, word: str) -> bool:
-    return word != "" and " " not in word and name.startswith(f"{word} ")
 
 
 def _beginning_with(index: Index, word: str) -> list[int]:

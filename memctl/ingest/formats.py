@@ -492,7 +492,7 @@ def _when(stamp: str, day: str) -> datetime | None:
     """The time of a turn: its own, a clock on the day of the heading above, or that day."""
     if stamp and "-" not in stamp:
         return moment(f"{day}T{stamp}") if day else None
-    return moment(stamp or day)
+    return moment(stamp or day) if stamp or day else None
 
 
 def _quoted_turns(lines: list[str], notes: Notes) -> Iterator[Turn]:

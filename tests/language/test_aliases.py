@@ -136,14 +136,14 @@ def test_a_note_is_found_by_words_that_come_near_its_own(tmp_path: Path, languag
 @pytest.mark.parametrize(
     ("question", "found"),
     [("which folder", "каталог"), ("в какой папке", "directori"), ("文件夹", "directori"), ("удалить строки", "eras"),
-     ("a headless browser", "playwright"), ("下载", "скача")],
+     ("a headless browser", "playwright"), ("下载", "скача"), ("перехватить", "intercept"), ("重定向", "redirect"), ("golang", "go")],
 )  # fmt: skip
 def test_words_that_come_near_are_understood_in_each_language(question: str, found: str) -> None:
     assert found in stand_for(question)
 
 
 def test_a_tool_does_not_ask_for_its_kind() -> None:
-    assert "headless browser" not in stand_for("playwright")
+    assert not {"headless browser", "golang"} & set(stand_for("where does playwright go"))
 
 
 def test_half_of_a_phrase_does_not_stand_for_it(tmp_path: Path) -> None:

@@ -55,7 +55,10 @@ def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
             # Another process may have moved the index aside under our hands.
             is_moved = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
             if attempt == 3 or not (is_moved or _is_damage(error)):
-                raise _explain(path, error) from error
+                if isinstance(error, sqlite3.ProgrammingError):
+                    raise
+                is_busy = code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+                raise (LockBusy(str(path), 10.0) if is_busy else CannotWrite(str(path), str(error))) from error
             _unseal(path)
             if attempt == 2 and index.path:
                 _move_aside(path)
@@ -85,13 +88,6 @@ _PASSING = {
 def _is_damage(error: Exception) -> bool:
     """True for errors that another look will not cure; busy, full and read-only are not damage, nor is a bug of ours."""
     return not (code(error) in _PASSING or is_unwritable(error) or isinstance(error, sqlite3.ProgrammingError))
-
-
-def _explain(path: Path, error: Exception) -> Exception:
-    if isinstance(error, sqlite3.ProgrammingError):
-        return error
-    is_busy = code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-    return LockBusy(str(path), 10.0) if is_busy else CannotWrite(str(path), str(error))
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------

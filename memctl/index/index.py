@@ -334,7 +334,8 @@ class Index:
         found: list[tuple[Any, ...]] = []
         for start in range(0, len(wanted), _CHUNK):
             piece = wanted[start : start + _CHUNK]
-            size = _rounded(len(piece))
+            # Few different lengths, so that SQLite finds its statement ready.
+            size = next((size for size in (1, 2, 4, 8, 16, 32) if len(piece) <= size), -(-len(piece) // 64) * 64)
             found += self.rows(sql.replace("{keys}", _marks(size)), [*first, *piece, *piece[-1:] * (size - len(piece))])
         return found
 
@@ -405,8 +406,3 @@ def _is_text(key: str) -> bool:
 
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
-
-
-def _rounded(count: int) -> int:
-    """The length of list to ask with: few different ones, so that SQLite finds its statement ready."""
-    return next((size for size in (1, 2, 4, 8, 16, 32) if count <= size), -(-count // 64) * 64)

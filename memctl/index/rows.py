@@ -181,7 +181,6 @@ class _EntryReader:
         self.hidden = private_lines(parsed)
         entries = parsed.entries
         shown = (one for one in entries if self.hidden and one.span.line not in self.hidden)
-        # The ids that their content gives them.
         self.shown = {fact_id(one.kind, _names(one), one.content, day or _own_day(one)) for one in shown}
         self.seen = {f"^{entry.forgotten}": 1 for entry in entries if entry.forgotten}
 
@@ -214,7 +213,8 @@ class _EntryReader:
             last=_text(period.last),
             slot=slot.key if slot else None,
             same=value_key(*slot) if slot and slot.value else twin,
-            marked=_marks(fact, self.path) if slot else 0,
+            # 1 a correction, 2 pinned: important, or on a root page.
+            marked=is_correction(fact.text) + 2 * ((fact.importance or 0) >= 1 or "/" not in self.path) if slot else 0,
             # An opinion without a number is held as such ones are.
             confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
             importance=fact.importance,
@@ -253,11 +253,6 @@ class _EntryReader:
                 return ref
 
 
-def _marks(fact: Fact, path: str) -> int:
-    """What the order of versions in a slot does not decide alone: 1 a correction, 2 pinned (important, or a root page)."""
-    return int(is_correction(fact.text)) + 2 * int((fact.importance or 0) >= 1 or "/" not in path)
-
-
 def _text(day: date | None) -> str | None:
     return day.isoformat() if day else None
 
@@ -268,9 +263,8 @@ def task_key(task: str, entity: str = "") -> str:
 
 
 def _links(fact: Fact) -> Iterator[str]:
-    for relation in ("supports", "refutes", "supersedes", "corrects", "settles"):
-        for target in getattr(fact, relation):
-            yield f"{relation} {target}"
+    relations = "supports", "refutes", "supersedes", "corrects", "settles"
+    yield from (f"{relation} {target}" for relation in relations for target in getattr(fact, relation))
     if fact.by:
         yield f"by {fact.by}"
 

@@ -187,7 +187,8 @@ def sync(
     if not workspace.hides:
         workspace = workspace.whole  # the index of a view that hides nothing is the owner's
     found, known = workspace.scan(), index.known()
-    hides = _number_of(workspace.hides)
+    refs = " ".join(sorted(workspace.hides or ())).encode()
+    hides = int.from_bytes(hashed(refs, 4)) >> 3 or 1 if refs else 0
     if index.hides != hides:  # other lines are private than last time: what cites them is on any page
         known = [row._replace(looked_ns=0) for row in known]
     # What only may have changed comes last: it would use up the time of what has. In the order of the numbers of pages,
@@ -226,11 +227,6 @@ class _Limits(NamedTuple):
     deadline: float
     hides: int
     parallel: bool
-
-
-def _number_of(refs: Iterable[str] | None) -> int:
-    """A number for the ids of the lines that a view hides; 0 for none."""
-    return int.from_bytes(hashed(" ".join(sorted(refs)).encode(), 4)) >> 3 or 1 if refs else 0
 
 
 def _is_same(workspace: Workspace, step: Step) -> bool:

@@ -32,7 +32,6 @@ _QUOTE = re.compile(r"^\s*(?:>\s?)+")
 _MARKER = re.compile(r"^\s*(?:(?:[-*+]\s+)+|\d{1,9}[.)]\s+)(?=\S)")
 _HASHES = re.compile(r"^\s*#{1,6}(?:\s+|$)|(?<!\s)\s++#++\s*+$")
 _UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*")
-_MARKED = (Role.FACT, Role.ITEM, Role.HEADING)
 
 
 _HAN = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
@@ -43,7 +42,7 @@ def content_of(role: Role, raw: Sequence[str]) -> str:
     if role is Role.CODE:
         return "\n".join(raw)
     lines = [_QUOTE.sub("", line) if ">" in line else line for line in raw]
-    if lines and role in _MARKED:
+    if lines and role in (Role.FACT, Role.ITEM, Role.HEADING):
         lines[0] = _MARKER.sub("", lines[0])
     if role is Role.HEADING:
         lines = [_HASHES.sub("", line) for line in lines if not _UNDERLINE.fullmatch(line)]

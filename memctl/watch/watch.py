@@ -362,6 +362,10 @@ def _changes(look: _Look) -> Iterator[Noticed]:
 QUIET = 0.2  # seconds without an event after which a burst counts as over
 LONGEST = 2.0  # seconds after which it is looked at even if it goes on
 _LOOK = 1.0  # how often it is checked, while waiting, that the folder is still the same
+_SHORT = {
+    errno.ENOSPC: "more folders than the system watches (fs.inotify.max_user_watches)",
+    errno.EMFILE: "no watch left on this system (fs.inotify.max_user_instances)",
+}
 _KINDS = {"created", "modified", "deleted", "moved", "closed"}  # not "opened": reading a page is no change
 
 
@@ -404,7 +408,7 @@ class FolderEvents:
             observer.start()
             self.problem = _short_of_watches(self._root)
         except OSError as error:
-            self.problem = _explained(error)
+            self.problem = _SHORT.get(error.errno or 0, f"the folder cannot be watched: {error.strerror or error}")
         except RuntimeError as error:  # no more threads
             self.problem = str(error)
         self._observer = observer
@@ -494,14 +498,6 @@ def _schedule(observer: Any, handler: FolderEvents, root: str) -> None:
         observer.schedule(handler, root, recursive=True, event_filter=wanted)
     except TypeError:  # watchdog 4
         observer.schedule(handler, root, recursive=True)
-
-
-def _explained(error: OSError) -> str:
-    if error.errno == errno.ENOSPC:
-        return "more folders than the system watches (fs.inotify.max_user_watches)"
-    if error.errno == errno.EMFILE:
-        return "no watch left on this system (fs.inotify.max_user_instances)"
-    return f"the folder cannot be watched: {error.strerror or error}"
 
 
 def _short_of_watches(root: str) -> str | None:

@@ -13,21 +13,20 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .sentences import Sentence, each, lines, rx, vocabulary
-from .statements import ROOMY, FoundStatement, exactness, own_part, value_kinds
+from .sentences import Sentence, each, lines, rx
+from .statements import FoundStatement, own_part, value_kinds, values
 from .turns import Turn
 
 _STATEMENTS, _NAMES, _TOLD = 60, 100, 400  # how much is remembered
 _HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
-_ALIKE = 0.75  # the share of words from which two statements say the same
-_CHOICE = 4  # terms of what is chosen
 _CLEAR = 2  # terms from which a question says what it asks
 _REPLY = 200  # characters of a message that replies, and of what it replies to
 _NO_REPLY = ("unsure", "reported", "praise")  # no reply that says something
 _INNER_QUOTES = str.maketrans("“”", "‘’")
 _NEAR = 4  # turns over which a pronoun may reach back
+_EXACT = 3  # terms from which an assistant says what it did or found
 _CORRECTABLE = 6  # turns over which a correction without the old value may reach back
 
 
@@ -54,7 +53,6 @@ class Before:
         self.statements: deque[EarlierStatement] = deque(maxlen=_STATEMENTS)
         self.names: dict[str, None] = {}
         self.person: tuple[int, str] | None = None
-        self.replied = -1  # the last turn of which a sentence was told with what it replies to
         self.heard: deque[Heard] = deque(maxlen=_HEARD)
         self._people: set[str] = set()
         self._assistant = False
@@ -103,22 +101,20 @@ class Before:
             self.person = None
 
     def is_new(self, text: str) -> bool:
-        """False for a text that was a candidate before: said twice is kept once. With a word in the place of another it is new."""
+        """False for a text whose words all stood in one candidate before: said twice is kept once."""
         said = frozenset(terms(text)) or frozenset((text,))
-        for told in self._told:
-            both = len(said & told)
-            if both == len(said) or (both >= _ALIKE * len(said | told) and not _swaps(said - told, told - said)):
-                return False
+        if any(said <= told for told in self._told):
+            return False
         self._told.append(said)
         return True
 
-    def meant(self, turn: Turn, own: set[str], chooses: bool) -> list[Heard]:
-        """What a reply belongs to: for a choice the newest sentence with a word of it, else the last question or sentence.
+    def meant(self, turn: Turn, chosen: set[str]) -> list[Heard]:
+        """What a reply belongs to: the newest sentence with a word of what is chosen, else the last question or sentence.
 
         A question that says little itself ("And?") comes with what was said before it.
         """
         near = [each for each in reversed(self.heard) if 0 < turn.number - each.turn <= _NEAR]
-        if chooses and (said := [each for each in near if own & set(each.sentence.words)]):
+        if said := [each for each in near if chosen & set(each.sentence.words)]:
             return [next((each for each in said if not each.sentence.is_question), said[0])]
         last = [each for each in near if each.turn == turn.number - 1]
         last = [each for each in last if each.sentence.is_question][:1] or last[:1]
@@ -169,31 +165,35 @@ def agreed(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     )
 
 
-def _swaps(added: frozenset[str], gone: frozenset[str]) -> bool:
-    """True where words, or a number, stand in the place of others, or deny them."""
-    return bool(
-        added and (gone or added & vocabulary("negation") or any(any(map(str.isdigit, term)) for term in added))
-    )
-
-
 def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
     """A short reply with what it replies to: "Van then." says something beside "Kees lends us the van"."""
-    part = own_part(sentence)
+    part, people = own_part(sentence), before.between_people
     own = set(part.words)
-    if before.replied == turn.number or len(turn.text) > _REPLY or not own or _says_nothing(part):
+    if len(turn.text) > _REPLY or not own or _says_nothing(part) or (part.opens("agree") and not people):
         return None
-    if not before.between_people and part.opens("agree"):
-        return None
-    meant = before.meant(turn, own, bool(part.opens("chosen")))
+    meant = before.meant(turn, own & {*terms(_side(part.opens("chosen"), "what"))})
     if not meant or sum(len(each.sentence.said) for each in meant) > _REPLY:
         return None
-    last, people = meant[-1].sentence, before.between_people
+    last = meant[-1].sentence
     rule = "chosen" if _chooses(part, last, own) or (people and _another_value(last, part)) else "answered"
-    if part.has("dangling") if rule == "chosen" else not _answers(part, last, own):
+    first = all(each.turn < turn.number or len(each.sentence.words) < _CLEAR for each in before.heard)
+    fits = not part.has("dangling") if rule == "chosen" else _answers(part, last, own, first, people)
+    if not fits or any(each.sentence.has("reported") for each in meant):
         return None
-    before.replied = turn.number
     said = _told((*meant, before.as_heard(turn, sentence)))
     return FoundStatement(rule, Kind.WORLD, said, f"a reply to turn {meant[-1].turn}", 0.5, told=said)
+
+
+def continued(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+    """An exact sentence about "him" or "it", with the one that its speaker said before."""
+    part, now = own_part(sentence), before.as_heard(turn, sentence)
+    last = next((each for each in reversed(before.heard) if each.who == now.who), None)
+    if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
+        return None
+    if not part.opens("dangling_it") or _says_nothing(part) or not values(part):
+        return None
+    said = _told((last, now))
+    return FoundStatement("continued", Kind.WORLD, said, "goes on with what was said before", 0.4, told=said)
 
 
 def _says_nothing(part: Sentence) -> bool:
@@ -209,14 +209,17 @@ def _chooses(part: Sentence, last: Sentence, own: set[str]) -> bool:
     return bool(last.has("either_or") or (part.opens("chosen") and fits) or (shared and part.has("decision")))
 
 
-def _answers(part: Sentence, last: Sentence, own: set[str]) -> bool:
-    """True for a value as the answer to a question, and for what takes up a proposal."""
-    if part.opens("ask") or part.opens("condition"):
+def _answers(part: Sentence, last: Sentence, own: set[str], first: bool, people: bool) -> bool:
+    """True for a value as the answer to a question, for what takes up a proposal, and for any answer to an assistant.
+
+    Behind the `first` sentence of a reply only a value still answers.
+    """
+    valued = part.opens("value")
+    if part.opens("ask") or part.opens("condition") or not (first or valued):
         return False
-    values = exactness(part) - (len(own) >= ROOMY) or part.opens("value")  # length is no value
-    exact = values or (len(own) <= _CHOICE and last.opens("asked"))
+    plain = first and not people and not any(map(part.has, ("passing", "dangling_start", "dangling")))
     takes_up = own & set(last.words) and last.has("proposal") and not part.has("passing")
-    return bool((exact and last.is_question) or takes_up)
+    return bool(((values(part) or valued or plain) and last.is_question) or takes_up)
 
 
 def _another_value(last: Sentence, part: Sentence) -> bool:
@@ -236,7 +239,7 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
         not (strong or denies or pair)
         or part.is_question
         or part.opens("ask")
-        or part.has("you")
+        or (part.has("you") and not pair)
         or len(part.plain) < 4
     ):
         return None
@@ -347,7 +350,7 @@ def found_out(heard: Heard, report: Heard | None = None, after: Sentence | None 
     part = part.cut(looked.end()) if looked else part
     found_it = after.opens("found_it") if after and report else None
     cause = (looked or part.has("diagnosis") or found_it) if report else None
-    if report and cause and not (part.is_question or part.has("diagnosis_not")) and _is_exact(part):
+    if report and cause and not (part.is_question or part.has("diagnosis_not")) and len(part.words) >= _EXACT:
         alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
         told = None if alone else _told((report, heard._replace(sentence=part)))
@@ -356,17 +359,9 @@ def found_out(heard: Heard, report: Heard | None = None, after: Sentence | None 
         return None
     did, found = None if looked else part.has("report"), looked or part.has("found")
     sign = did or found
-    if not sign or not _is_exact(part):
+    if not sign or len(part.words) < _EXACT:
         return None
     came = ("fail" if part.has("failed") else "ok") if did else None
     reason = f"the assistant {'says what it did' if did else 'found out'}: {sign[0].strip()!r}"
     kind = Kind.EXPERIENCE if did else Kind.WORLD
     return FoundStatement("report" if did else "finding", kind, part.said, reason, 0.5, outcome=came)
-
-
-def _is_exact(part: Sentence) -> bool:
-    """A path, a number, a version, a name, or words enough to say what is meant."""
-    inner = part.plain[2:]
-    if part.language == "zh":
-        return bool(re.search(r"\d|[A-Za-z]{3,}", inner)) or len(inner) > 8
-    return len(terms(inner)) >= 4 or bool(re.search(r"\d|\w/\w|\w+\.\w{1,5}\b|`|\b\w+_\w+", inner))

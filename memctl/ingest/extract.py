@@ -17,13 +17,13 @@ from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
 from ..language.relations import DATED, relation
 from ..markdown.grammar import printable_line, render
-from .conversation import Before, EarlierStatement, agreed, corrected, found_out, joined, outcome
+from .conversation import Before, EarlierStatement, agreed, continued, corrected, found_out, joined, outcome
 from .sentences import Sentence, fold, language_of, pairs, sentences
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
 from .turns import Turn
 
 _GAME_TURNS = 1
-_ENOUGH = 6  # terms of a statement that is not joined to what it replies to
+_ENOUGH = {"zh": 18}  # terms of a statement that is not joined to what it replies to; 6 in other languages
 _CALL_OFF = 40  # characters of a turn that only ends a game
 
 
@@ -31,7 +31,7 @@ class CandidateFact(NamedTuple):
     """A fact that a turn seems to state. `fact.source` is left to whoever knows the file.
 
     `turn` is `Turn.number`; `rule` one of decision, preference, correction, person, plan, did, state, thing, remember,
-    standing, outcome, agreed, chosen, answered, report, finding, diagnosis; `judgement` says whether it is written or asked about,
+    standing, outcome, agreed, chosen, answered, continued, report, finding, diagnosis; `judgement` says whether it is written or asked about,
     and why; `quote` is the sentence as it was said. `corrects` is the text whose place it takes,
     `instead` the old and the new value of a correction that says nothing more.
 
@@ -127,11 +127,10 @@ def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> Foun
         return found
     found = corrected(number, sentence, before) or outcome(turn, sentence, before)
     found = found or statement(before.resolved(number, own_part(sentence)))
-    if found and (
-        RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN or len(terms(found.said)) >= _ENOUGH
-    ):
+    if found and (found.outcome or RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN):
         return found
-    return joined(turn, sentence, before) or found
+    alone = found and len(terms(found.said)) >= _ENOUGH.get(sentence.language, 6)
+    return found if alone else joined(turn, sentence, before) or found or continued(turn, sentence, before)
 
 
 def _pointed_back(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:

@@ -23,15 +23,17 @@ _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs
 _AIM = 3  # ways in which what somebody is at must be exact
 _DECIDED = 5  # terms that a decision needs to say what was decided
-_TELLING = 5  # terms from which an inexact statement is worth a question
-ROOMY = 6  # terms from which a statement counts as exact in one more way
+_SAYING = 3  # terms that a statement needs which is exact in but one way
+_TELLING = 4  # terms from which an inexact statement is worth a question
+_ROOMY = 6  # terms from which a statement counts as exact in one more way
 # Nothing ends in there.
 _CLOSED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`")
+_COMMA = re.compile(r"[,，](?!\d)\s*")
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
 
 _Clause = tuple[Sentence, int, int]  # with where it begins and ends
-_LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0}
+_LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0, "named_person": 0}
 """How exact a statement must be by a rule to be worth a question; 1 for other rules."""
 
 
@@ -111,20 +113,10 @@ def remembered(whole: Sentence) -> FoundStatement | None:
     return FoundStatement("remember", Kind.WORLD, rest_of, f"said to be remembered: {mark.strip(' ,，')!r}", 0.9)
 
 
-def statement(whole: Sentence) -> FoundStatement | None:
-    """What a sentence states by itself, by the first rule that its clauses fit; said with a doubt it is an opinion."""
-    part = own_part(whole)
-    doubt = part.opens("hedge")
-    if not doubt:
-        return _stated(part)
-    found = _stated(part.cut(doubt.end()))
-    if not found:
+def statement(sentence: Sentence) -> FoundStatement | None:
+    """What a sentence states by itself, by the first rule that its clauses fit; nothing where it is said with a doubt."""
+    if own_part(sentence).opens("hedge"):
         return None
-    reason = f"said with a doubt, {found.reason}"
-    return found._replace(rule="doubted", kind=Kind.OPINION, said=part.said, reason=reason, confidence=0.5)
-
-
-def _stated(sentence: Sentence) -> FoundStatement | None:
     parts = list(stated_parts(sentence))
     for part in parts:
         exact = exactness(part)
@@ -140,10 +132,12 @@ def _stated(sentence: Sentence) -> FoundStatement | None:
                 never = rule == "did" and rx(part.language, "never").search(sign[0])
                 kind = Kind.WORLD if never else kept.kind
                 return FoundStatement(name, kind, part.said.strip(), reason, importance, kept.confidence)
-    exact_one = next((part for part in parts if exactness(part) >= 2 and not part.has("praise")), None)
-    if exact_one is None:
-        return None
-    return FoundStatement("exact", Kind.WORLD, exact_one.said.strip(), "an exact statement", 0.35)
+    least = 2 if sentence.is_question or sentence.opens("ask") else 1
+    said = (part for part in parts if len(part.words) >= _SAYING and not part.has("praise"))
+    exact_one = next((part for part in said if exactness(part) >= 2 or values(part) >= least), None)
+    return (
+        FoundStatement("exact", Kind.WORLD, exact_one.said.strip(), "an exact statement", 0.35) if exact_one else None
+    )
 
 
 def stated_parts(whole: Sentence) -> Iterator[Sentence]:
@@ -169,7 +163,10 @@ def _readable(part: Sentence, clauses: list[_Clause]) -> Sentence | None:
 def _clauses(part: Sentence) -> Iterator[_Clause]:
     begin = 0
     closed = [found.span() for found in _CLOSED.finditer(part.plain)]
-    for mark in part.all("bridge"):
+    marks = list(part.all("bridge"))
+    if part.is_question or part.opens("ask"):
+        marks = sorted([*marks, *_COMMA.finditer(part.plain)], key=lambda mark: (mark.start(), -mark.end()))
+    for mark in marks:
         if mark.start() > begin and not any(first < mark.start() < last for first, last in closed):
             yield part.cut(begin, mark.start()), begin, mark.start()
             begin = mark.end()
@@ -212,19 +209,23 @@ def _opening(clause: Sentence) -> Sentence:
     return clause.cut(0, mark.start()) if mark else clause
 
 
-@lru_cache(maxsize=64)
 def exactness(part: Sentence) -> int:
-    """In how many ways a statement is exact: a time, a number, a name, a relative, length."""
+    """In how many ways a statement is exact: by its values, or by length."""
+    return values(part) + (len(part.words) >= _ROOMY)
+
+
+@lru_cache(maxsize=64)
+def values(part: Sentence) -> int:
+    """How many of these a statement names: a time, a number, a name, a relative, what lasts."""
     plain = part.plain.strip()
-    inner = re.sub(r"^\W*\w+", "", plain)
+    inner = re.sub(r"^\W*\w+|,? [A-ZА-ЯЁ]\w+\W*$" if plain.endswith("!") else r"^\W*\w+|, [A-ZА-ЯЁ]\w+\W*$", "", plain)
     ways = (
         bool(find_times(plain, _ANY_DAY)) or any_language("value_day").search(plain),
-        any(map(str.isdigit, plain)),
-        re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《]|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner)
+        any(map(str.isdigit, plain)) or any_language("value_number").search(plain),
+        re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《](?=\S)|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner)
         or part.has("name_follows"),
         part.has("relative"),
         part.has("lasting"),
-        len(part.words) >= ROOMY,
     )
     return sum(map(bool, ways))
 
@@ -421,7 +422,7 @@ def _kinds() -> dict[str, re.Pattern[str]]:
         "day": any_language("value_day"),
         "time": any_language("value_time", r"\b\d{1,2}:\d\d\b"),
         "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
-        "number": re.compile(r"[£$€¥]?\d+(?:[.,]\d+)*(?: ?%|[kKmM]\b)?"),
+        "number": any_language("numeral", r"[£$€¥]?\d+(?:[.,]\d+)*(?: ?%|[kKmM]\b)?"),
         "name": re.compile(
             r"(?<=[\w,] )[A-ZА-ЯЁ][\w.+-]*\w(?: [A-ZА-ЯЁ][\w.+-]*\w)*|(?<=[\u4e00-\u9fff])\s?[A-Za-z][\w.+-]+"
         ),

@@ -77,11 +77,9 @@ def test_what_is_found(case: dict[str, Any]) -> None:
 
 
 def test_what_a_candidate_carries() -> None:
-    """Importance, cues to be found by, a kind, an outcome; a doubt becomes a belief with its confidence."""
+    """Importance, cues to be found by, a kind, an outcome."""
     found = talk("Remember that I'm allergic to nuts.")[0].fact
     assert found.importance == 0.9 and any("food" in cue for cue in found.cues)
-    doubt = talk("I think the lease of our flat ends in August 2027.")[0].fact
-    assert (doubt.kind, doubt.confidence) == (Kind.OPINION, 0.5)
     failed = talk("I tried magnesium for a month, didn't notice any difference")[0].fact
     assert (failed.kind, failed.outcome) == (Kind.EXPERIENCE, "fail")
     never = ("I've never finished a novel by Tolstoy.", "Я никогда не ездил в Японию на поезде", "我从来没去过日本京都")

@@ -187,10 +187,10 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
 def continued(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
     """An exact sentence about "him" or "it", with the one that its speaker said before."""
     part, now = own_part(sentence), before.as_heard(turn, sentence)
+    if not part.opens("dangling_it") or not values(part) or _says_nothing(part):
+        return None
     last = next((each for each in reversed(before.heard) if each.who == now.who), None)
     if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
-        return None
-    if not part.opens("dangling_it") or _says_nothing(part) or not values(part):
         return None
     said = _told((last, now))
     return FoundStatement("continued", Kind.WORLD, said, "goes on with what was said before", 0.4, told=said)

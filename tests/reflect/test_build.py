@@ -302,7 +302,7 @@ def test_a_deleted_log_leaves_every_page_whatever_the_window(log: str, tmp_path:
     """Of facts and lessons from before the window too, after a reading command has seen that it is gone."""
     whole, windowed = Workspace(reflected_copy(tmp_path / "a")), Workspace(reflected_copy(tmp_path / "b"))
     for made, since in ((whole, None), (windowed, TODAY)):
-        assert not reflect(memory_on(made, TODAY)).changed
+        assert not reflect(memory_on(made, TODAY)).pages
         (made.root / f"memory/{log}.md").unlink()
         memory_on(made, TODAY).recall("gateway")
         reflect(memory_on(made, TODAY), since=since)

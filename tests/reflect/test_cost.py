@@ -50,7 +50,7 @@ def test_terms_that_are_held_give_equal_rows() -> None:
     held = {(row.role, row.digest): row.own for row in rows.rows}
     changed = PAGE.replace("### Ann", "### Ann\n\n- a new line", 1).replace("- W", "- B", 1)
     for text in (PAGE, changed):
-        with patch("memctl.index.rows.terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
+        with patch("memctl.index.rows.joined_terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
             made = rows_of(PATH, text, held)
         assert made == rows_of(PATH, text)
 
@@ -63,7 +63,7 @@ def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: P
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
     with (
         patch.object(sync_module, "_LARGE_PAGE", 1),
-        patch("memctl.index.rows.terms", side_effect=lambda _: ["new"]) as made,
+        patch("memctl.index.rows.joined_terms", side_effect=lambda _: "new") as made,
     ):
         with_index(workspace, lambda index: sync(workspace, index))
     assert made.call_count == 1

@@ -433,7 +433,7 @@ def test_the_token_is_made_once_for_its_owner_alone(tmp_path: Path, monkeypatch:
 
     def watched(path: Any, flags: int, mode: int = 0o777, **more: Any) -> int:
         fd = real(path, flags, mode, **more)
-        if "token" in Path(path).name and flags & os.O_CREAT:
+        if Path(path).suffix == ".part" and flags & os.O_CREAT:
             assert flags & os.O_EXCL and flags & getattr(os, "O_NOFOLLOW", 0)
             made.append((str(path), stat.S_IMODE(os.fstat(fd).st_mode)))
         return fd

@@ -5,6 +5,7 @@
     python bench/replacement.py --natural    the third set, of everyday changes; with --held the third of it that was held
     python bench/replacement.py --asked      the fourth set, of changes that share few words or none, and their questions; with --held
     python bench/replacement.py --wrong      print what is not as it should be
+    python bench/replacement.py --pairs FILE how often each rule is right on labelled pairs, each in a workspace of its own
     python bench/replacement.py --real DIR   what is found in workspaces by other people (locomo, beam, scale), and of what
                                              labels are known (tests/data/replacement/labels.txt), how often each rule is right
 
@@ -15,6 +16,7 @@ both hold; and updates, told to an assistant on two days, with the question whos
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import sys
@@ -195,8 +197,11 @@ def main() -> int:
     read.add_argument("--natural", dest="named", action="store_const", const="natural", default="")
     read.add_argument("--asked", dest="named", action="store_const", const="asked")
     read.add_argument("--wrong", action="store_true")
+    read.add_argument("--pairs", type=Path)
     read.add_argument("--real", type=Path, nargs="*")
     given = read.parse_args()
+    if given.pairs:
+        return labelled(given.pairs)
     if given.real:
         return real(given.real, given.wrong)
     half = "-".join(filter(None, (given.named, "held" * given.held))) or "dev"
@@ -216,6 +221,26 @@ def main() -> int:
     told = [updates(half, language, given.wrong) for language in ("en", "ru", "zh")]
     right, of = map(sum, zip(*told, strict=True))
     print(f"{half}, updates: the first hit is the current one {right} of {of}")
+    return 0
+
+
+def labelled(path: Path) -> int:
+    """Per rule how many of the pairs that it finds are labelled "replaces"; and how many of these nothing finds."""
+    count: Counter[tuple[str, str]] = Counter()
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "memory").mkdir()
+            for side in ("older", "newer"):
+                day = row[f"{side}_day"]
+                page = Path(folder, f"memory/{day}.md")
+                page.write_text(f"# {day}\n\n- {row[side].removeprefix('- ')}\n", "utf-8")
+            with memctl.open(folder, now=datetime(2030, 1, 1)) as memory:
+                rules = [pair.judgement.rule for pair in found_in(memory)] or ["nothing"]
+                count.update((rule, row["label"]) for rule in rules)
+    for rule in sorted({rule for rule, _ in count}):
+        of = sum(number for (its, _), number in count.items() if its == rule)
+        print(f"  {rule:20} {count[rule, 'replaces']} of {of} are labelled to replace")
     return 0
 
 

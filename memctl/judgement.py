@@ -57,7 +57,6 @@ RULES: dict[str, Measured] = {
     "replaced: kind": Measured(0, 0),
     "replaced: corrected": Measured(0, 0),
     "replaced: moved": Measured(0, 0),
-    "replaced: amount": Measured(0, 0),
     "replaced: hearsay": Measured(0, 1),
     "conflict: number": Measured(0, 0),
     "conflict: denied": Measured(0, 0),

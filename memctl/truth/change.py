@@ -34,7 +34,7 @@ _FEWEST = 0.25  # weight of what both share, below which a marker of change says
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
 KIND, ALIKE, NEVER, HEARSAY = "replaced: kind", "replaced: alike", "conflict: never", "replaced: hearsay"
-CORRECTED, MOVED, AMOUNT = "replaced: corrected", "replaced: moved", "replaced: amount"
+CORRECTED, MOVED = "replaced: corrected", "replaced: moved"
 
 STEM = 4
 """Letters that two forms of a word share at least."""
@@ -214,22 +214,11 @@ def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if done or like.alike < _SAME or pair.is_told_apart or not (against := _against_value(pair)):
         return None
     if not pair.together or {"now", "change"} & pair.other.marks:
-        return pair.found(AMOUNT if _is_amount(pair, like) else "replaced: value", against, like.middle)
+        return pair.found("replaced: value", against, like.middle)
     amounts = pair.one.numbers + pair.other.numbers
     if len(pair.one.numbers) == len(pair.other.numbers) == 1 and all(amount.stated for amount in amounts):
         return pair.found("conflict: number", against, like.alike, "disagrees")
     return None
-
-
-def _is_amount(pair: _Pair, like: _SharedWeight) -> bool:
-    """True for two facts of one entity, word for word the same, that give a thing one of something: "holds 40 litres"."""
-    sides = (pair.older, pair.newer)
-    amounts = (*pair.one.numbers, *pair.other.numbers)
-    is_plain = all(side.kind is Kind.WORLD and len(side.sentences) == 1 for side in sides) and not pair.together
-    is_one = pair.older.names == pair.newer.names and like.alike > 0.99 and bool(pair.older.names)
-    counted = len(amounts) == 2 and all(amount.stated for amount in amounts) and amounts[0].unit == amounts[1].unit
-    marks = {"event", "unsure", "plan", "added", "denied", "record"} & (pair.one.marks | pair.other.marks)
-    return is_plain and is_one and counted and not (marks or pair.one.times or pair.other.times)
 
 
 def _against_value(pair: _Pair) -> str:
@@ -364,15 +353,14 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 
 def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
-    """Two facts that share a telling word, the newer with another value, a denial, or what was done to a thing."""
+    """Two facts that share a telling word, the newer with another value or what else became of it."""
     if "kept" in pair.other.marks or pair.is_told_apart or pair.is_guess or _says_no_more(pair):
         return None
     against = _against_value(pair) or _against_number(pair)
     needed, part = (_TELLING if against else _ALONE), _NEAR
     if pair.of_notes:  # which do not say whom they are about
         needed, part = 2 * needed, _HALF
-    turned = {"denied", "event"} & (pair.other.marks - pair.one.marks)
-    enough = pair.telling() >= needed and like.near >= part and (against or turned)
+    enough = pair.telling() >= needed and like.near >= part
     return pair.found(ALIKE, against or _words(pair), like.middle) if enough else None
 
 

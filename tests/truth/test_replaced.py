@@ -54,6 +54,7 @@ The spare key is with Mrs Hill.        | Mrs Hill moved out; the key hangs by th
 Depot: nine crates of lamps.           | Depot: eleven crates of lamps.
 Запасной ключ лежит у Равиля.          | Равиль уехал, комплект у сторожа.
 Аренда гаража 2500 рублей.             | Хозяин поднял аренду до 3200 рублей.
+午饭在食堂吃。                         | 食堂太油，自己带饭。
 咖啡豆放在后厨。                       | 咖啡豆挪到了地下室。
 """
 

@@ -134,9 +134,13 @@ def changes() -> None:
                             facts += 1
                             hits = memory.recall(text.split(": ", 1)[1], k=3).hits
                             source = f"{path}#L{n}"
-                            if source not in spared and any(shows(hit, source) and marked(hit) for hit in hits):
+                            hits = [hit for hit in hits if source not in spared and shows(hit, source) and marked(hit)]
+                            count["written"].update(all=any(hit.superseded_by for hit in hits))
+                            if hits:
                                 wrong_marks += 1
                                 missed("marked, but nothing replaced it:", name, source)
+    written = count.pop("written")
+    print(f"changes written as replaced right {share(written['right'], written['all'])}, of lines without a key")
     for group, one in sorted(count.items()):
         print(f"changes {group:8}", *(f"{key} {one[key]}," for key in (*_CHANGE, "older above")), f"of {one['all']}")
     asked = sum(wrong.values())
@@ -156,6 +160,8 @@ def _change(count: Tally, row: Row, hits: Sequence[memctl.Hit], pairs: set[froze
     if place or not (mark or asked):
         missed(row["id"], f"at {place + 1};", "marked" if mark else "asked" if asked else "neither marked nor asked")
     group = "keyed" if row["keyed"] else "words"
+    written = not row["keyed"] and any(hits[n].superseded_by for n in older)
+    count["written"].update(right=written, all=written)
     for each in (group, f"{group} {row['lang']}"):
         found = dict(zip(_CHANGE, (place == 0, mark, asked, mark or asked), strict=True))
         count[each].update({**found, "older above": any(n < place for n in older), "all": 1})

@@ -298,8 +298,9 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     asked = {old: pair.newer.id for old, pair in judged.asked.items() if old not in replaced}
     relevance = {i: found[i].relevance for i in judged.entries}
     pairs = [*replaced.items(), *asked.items()]
-    for old, new in sorted(pairs, key=lambda pair: verdict.entries[pair[0]].day or ""):
-        relevance[new] = max(relevance.get(old, 0.0), relevance.get(new, 0.0))
+    for new in dict.fromkeys(by for _, by in pairs):
+        pulled = max(found[old].relevance for old, by in pairs if by == new)
+        relevance[new] = max(pulled, relevance.get(new, 0.0))
     for i in {i for pair in asked.items() for i in pair}:
         relevance[i] *= _CHANGED
     named = {i for i in relevance if i in found and found[i].why.get("entity")} or _of_the_owner(request, judged)
@@ -380,15 +381,11 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     if not found and not newer:
         return judged
     met = _met(request, [row for pair in found.values() for row in (pair.older, pair.newer)])
-    asked: dict[int, Replaced] = {}
-    for old, pair in found.items():  # of a chain one link after the other
-        is_shown = old in judged.entries or any(old == each.newer.id for each in asked.values())
-        if (
-            is_shown
-            and orders(pair)
-            and (pair.judgement.rule != ALIKE or _meets(request, met[pair.newer.id], met[old]))
-        ):
-            asked[old] = pair
+    asked = {
+        old: pair
+        for old, pair in found.items()
+        if orders(pair) and (pair.judgement.rule != ALIKE or _meets(request, met[pair.newer.id], met[old]))
+    }
     rows = {pair.newer.id: pair.newer for pair in asked.values()}
     newer = {old: new for old, new in newer.items() if old not in rows}
     missing = judge(

@@ -34,7 +34,7 @@ _FEWEST = 0.25  # weight of what both share, below which a marker of change says
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
 KIND, ALIKE, NEVER, HEARSAY = "replaced: kind", "replaced: alike", "conflict: never", "replaced: hearsay"
-CORRECTED, MOVED = "replaced: corrected", "replaced: moved"
+CORRECTED = "replaced: corrected"
 
 STEM = 4
 """Letters that two forms of a word share at least."""
@@ -150,7 +150,7 @@ def _judged(pair: _Pair) -> PairJudgement | None:
     rules = (
         _other_value,
         _denied,
-        *((_corrected, _ended, _changed, _topic, _moved, _alike) if not pair.together else ()),
+        *((_corrected, _ended, _changed, _topic, _alike) if not pair.together else ()),
     )
     return next(filter(None, (rule(pair, like) for rule in rules)), None)
 
@@ -248,15 +248,6 @@ def _corrected(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 def _given(said: ReadSentence) -> frozenset[str]:
     """Numbers of more than one that are no part of a time, and times."""
     return said.times.union(f"{value:g}" for value in said.values if value > 1)
-
-
-def _moved(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
-    """A marker of change with another time of the same kind, for what the lines are about; they share no word."""
-    one, other = pair.one, pair.other
-    told = pair.of_facts and pair.older.names and other.marks & {"change", "now"} and "event" not in one.marks
-    if not told or not one.clocks & other.clocks or one.times & other.times or pair.shared:
-        return None
-    return pair.found(MOVED, " against ".join(" ".join(sorted(said.times)) for said in (one, other)), 0.3)
 
 
 def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:

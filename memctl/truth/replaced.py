@@ -30,13 +30,12 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from . import statement as reading
-from .change import CORRECTED, HEARSAY, KIND, MOVED, NEVER, STEM, PairJudgement, Statement, judge_change
+from .change import CORRECTED, HEARSAY, KIND, NEVER, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
 from .validity import has_ended
 
 _LONGEST = 1_200  # characters of a note that are read
 _LIKELY = 12  # lines that recall reads to see whether they tell of a change
-_LATER = 12  # of the newest facts about the same names, which may share no word with it
 _BESIDE = 24  # earlier lines that a newer one is held against
 _POSTINGS = 3_000  # of the terms that find them
 _POSTINGS_TELLING = 800  # of those that find later ones, for each recall
@@ -46,9 +45,6 @@ _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
-_TURNED = frozenset(
-    ("now", "change", "turned", "ended", "cancelled", "denied")
-)  # marks with which fewer words need be shared
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
 
@@ -96,7 +92,7 @@ def replaced_since(
 
 
 def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collection[int]) -> dict[int, Replaced]:
-    """For those of some entries that a newer line may replace in words: the pair, by the older one's id; then for that line too.
+    """For those of some entries that a newer line may replace in words: the pair, by the older one's id.
 
     Reads from the open index, with a bounded number of statements for all of them. Lines told after today do not count.
     `beside` are entries that were found with them, among which a newer line may be.
@@ -106,8 +102,6 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     newer: dict[int, Row] = {}
     for some in (wanted[:_FIRST], wanted[_FIRST:]):  # what is shown first is looked at by itself
         newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
-    again = [entry for i, entry in newer.items() if i not in {entry.id for entry in wanted}]
-    newer |= {entry.id: entry for entry in (finder.telling(again, beside) if again else ())[:_NEWER]}
     standing = _standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)])
     nearest = _nearest(standing)
     best: dict[int, Replaced] = {}
@@ -115,13 +109,7 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
         known = best.get(pair.older.id)
         if pair.nearness >= _AS_NEAR * max(nearest[pair.newer.id].nearness, known.nearness if known else 0.0):
             best[pair.older.id] = pair
-    chains: dict[int, Replaced] = {}
-    for entry in wanted:
-        link = best.get(entry.id)
-        while link and link.older.id not in chains:
-            chains[link.older.id] = link
-            link = best.get(link.newer.id)
-    return chains
+    return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
 def orders(pair: Replaced) -> bool:
@@ -179,44 +167,21 @@ class _Finder:
         if not statement or not _speaks(entry) or reading.is_machine(statement.speaker) or self._fills_again(entry):
             return []
         chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
-        names = self._names(entry)
-        like = queries.lines_like(self._index, entry, names, chosen, _BESIDE) if chosen else []
-        apart: list[Row] = []
-        if any(said.marks & _TURNED for said in statement.sentences):
-            like += queries.facts_about(self._index, names, "", entry.day or "", _BESIDE) if names else []
-            apart = queries.lines_like(self._index, entry, None, chosen, _BESIDE) if chosen else []
-        before = {row.id: row for row in like} | {row.id: row for row in apart if self._is_named(row, entry)}
-        before = {
-            i: row
-            for i, row in before.items()
-            if _speaks(row) and _place(row) < _place(entry) and self._is_other(row, entry)
-        }
-        self.read(before.values())
+        like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
+        before = [row for row in like if _speaks(row) and _place(row) < _place(entry) and self._is_other(row, entry)]
+        self.read(before)
         found = []
-        for other in before.values():
+        for other in before:
             if change := self._changed(other, entry):
                 trusted = is_trusted(other.origin) and is_trusted(entry.origin)
                 judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
                 found.append(Replaced(other, entry, judgement, change.nearness))
-        moved = [pair for pair in found if pair.judgement.rule == MOVED]
-        return (
-            found if len(moved) == 1 else [pair for pair in found if pair not in moved]
-        )  # which of several is not said
+        return found
 
     def _fills_again(self, entry: Row) -> bool:
         """True where a slot had a value before: that is what its new one replaces."""
         held = queries.in_slots(self._index, entry.slot, self._names(entry) or {""}) if entry.slot is not None else []
         return any(_place(row) < _place(entry) and row.same != entry.same for row in held)
-
-    def _is_named(self, older: Row, newer: Row) -> bool:
-        """True for two lines about others, of which one names in its text whom the other is about; not for what happened."""
-        read = queries.read_lines(self._index, (older.id, newer.id))
-        held = {i: {*own.split()} for i, (own, _) in read.items()}
-        sides = (older, newer), (newer, older)
-        is_state = newer.kind != Kind.EXPERIENCE.value and not self._names(older) & self._names(newer)
-        return is_state and any(
-            {*terms(key)} <= held.get(other.id, set()) for one, other in sides for key in self._names(one)
-        )
 
     def _changed(self, older: Row, newer: Row) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
@@ -241,7 +206,7 @@ class _Finder:
         """True for two lines in order that are about one name, or of which the newer names nobody: those that `older` reads."""
         names = self._names(newer)
         same = bool(names & self._names(older)) if names else not older.names or older.slot is not None
-        return _place(older) < _place(newer) and (same or self._is_named(older, newer))
+        return same and _place(older) < _place(newer)
 
     def _is_other(self, one: Row, other: Row) -> bool:
         """False for twins, for two voices from outside, and for versions of one slot, which truth puts in order."""
@@ -259,27 +224,22 @@ class _Finder:
         leading = {entry.id: _leading_terms(held[entry.id][0] if entry.id in held else "") for entry in entries}
         chosen = queries.rarest(self._index, set().union(*leading.values()), _POSTINGS_TELLING)
         alone = len(entries) <= _FIRST or not beside  # what stands further below is held against what was found with it
-        first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
-        names = {name for entry in entries for name in self._names(entry)}
-        later = [row.id for row in queries.facts_about(self._index, names, first, until, _LATER)]
-        said = {term for entry in entries if entry.id in held for term in held[entry.id][0].split()}
-        ids = [*(self._told_later(entries, chosen, said) if chosen and alone else ()), *later]
+        ids = self._told_later(entries, chosen) if chosen and alone else []
         found = queries.by_ids(self._index, {*ids, *beside})
         held = {**held, **queries.read_lines(self._index, ids)}
+        first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
         likely: dict[int, list[Row]] = {}
         markers = reading.marker_terms()
         for row in (found[i] for i in dict.fromkeys((*beside, *ids)) if i in held and i in found):
             own = held[row.id][0].split()
-            if not (_speaks(row) and first <= (row.day or "") <= until):
-                continue
-            if chosen.keys().isdisjoint(own) and row.id not in later and row.id not in beside:
+            is_near = row.id in beside or not chosen.keys().isdisjoint(own)
+            if not (is_near and _speaks(row) and first <= (row.day or "") <= until):
                 continue
             older = [entry for entry in entries if self._is_beside(entry, row)]
             is_told = row.id in beside or row.kind != Kind.NOTE.value
             if older and (is_told or not markers.isdisjoint(own) or any(map(reading.is_numeral, own))):
                 heads = {term[:STEM] for term in own}
-                leads = row.id in later
-                older = [entry for entry in older if leads or self._leads(entry, leading[entry.id], heads)]
+                older = [entry for entry in older if self._leads(entry, leading[entry.id], heads)]
                 likely[row.id] = [entry for entry in older if self._is_other(entry, row)]
             if len(likely) == _LIKELY:
                 break
@@ -295,14 +255,16 @@ class _Finder:
         names = {term for key in self._names(entry) for term in terms(key) if not is_han(term[0])}
         return any(term[:STEM] in heads for term in leading if term not in names)
 
-    def _told_later(self, entries: Sequence[Row], chosen: Mapping[str, int], said: Collection[str]) -> list[int]:
-        """Lines about the same names, or names `said` in them, told from the first of the entries on that hold one of the
-        terms, the likest first: facts, then what holds one of the words by which changes are told.
+    def _told_later(self, entries: Sequence[Row], chosen: Mapping[str, int]) -> list[int]:
+        """Lines about the same names told from the first of the entries on that hold one of the terms, the likest first:
+        facts, then what holds one of the words by which changes are told.
         """
         since, until = min(entry.day or "" for entry in entries), str(self._memory.today)
-        names = {name for entry in entries for name in self._names(entry)} | {""}
+        names = {name for entry in entries for name in self._names(entry)}
         factual = {n for entry in entries if entry.kind != Kind.NOTE.value for n in self._names(entry) or ("",)}
-        lines = queries.lines_holding(self._index, chosen, names, since, until, said)
+        if any(not entry.names or entry.slot is not None for entry in entries):
+            names.add("")
+        lines = queries.lines_holding(self._index, chosen, names, since, until)
         about = {i: fact and not factual.isdisjoint(its.split("\n")) for i, (its, fact) in lines.items()}
         held = {i: own.split() for i, (own, _) in queries.read_lines(self._index, about).items()}
         markers = reading.marker_terms()
@@ -349,15 +311,12 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
 def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
-    stands = not any(
-        said.retracted or said.replaced_by is not None for said in (older, newer)
-    )  # whatever day they speak of
-    if pair.judgement.rule in (NEVER, CORRECTED):  # what was done once is over, and was done
-        return stands
+    if older.is_replaced or newer.is_replaced or pair.judgement.rule in (NEVER, CORRECTED):
+        return not (older.is_replaced or newer.is_replaced)  # what was done once is over, and was done
     if pair.judgement.kind != "replacement":
-        return stands and older.holds(today) and newer.holds(today)
+        return older.holds(today) and newer.holds(today)
     told = date.fromisoformat(pair.newer.day) if pair.newer.day else today
-    return stands and not has_ended(older.valid, told)  # what was over by itself is replaced by nothing
+    return not has_ended(older.valid, told)  # what was over by itself is replaced by nothing
 
 
 def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
@@ -28,7 +28,6 @@ _MARKS = ("now", "change", "turned", "new", "ended", "cancelled", "denied", "nev
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
 _NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
-
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 
 
@@ -45,8 +44,8 @@ class ReadSentence(NamedTuple):
     """What one sentence says: `words` it is about (stems), `numbers`, `times`, and its marks.
 
     `marks` are the sections of replacement.txt that fit: now, change, turned, ended, cancelled, unsure, event, denied, plan.
-    `clocks` are the kinds of its times: days of a week, dates, times of day (lines of the section), `values` its numbers,
-    whatever is counted. `topics` are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
+    `values` are its numbers, whatever is counted. `topics` are what one has one of at a time
+    ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал». Of a sentence about
     more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
@@ -56,7 +55,6 @@ class ReadSentence(NamedTuple):
     marks: frozenset[str]
     numbers: tuple[Amount, ...] = ()
     times: frozenset[str] = frozenset()
-    clocks: frozenset[int] = frozenset()
     values: frozenset[float] = frozenset()
     topics: frozenset[str] = frozenset()
     kin: frozenset[str] = frozenset()
@@ -182,7 +180,6 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         numbers=(numbers := tuple(_numbers(timeless))),
         values=frozenset((*(n.value for n in numbers), *filter(None, map(_value, re.findall(_FIGURE, timeless))))),
         times=frozenset(" ".join(terms(time)) for time in said),
-        clocks=frozenset(_clock(time) for time in said),
         topics=_topics_of(text),
         kin=kin,
         people=people,
@@ -194,15 +191,6 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         ordered=tuple(dict.fromkeys(ordered)),
         changed=frozenset(word for _, changed in around for word in changed if word not in kin),
     )
-
-
-@lru_cache(maxsize=1024)
-def _clock(time: str) -> int:
-    """Which line of the section of times one fits."""
-    kinds = zip_longest(
-        *(lines(language, "replacement").get("time", ()) for language in spoken_in(time)), fillvalue="(?!)"
-    )
-    return next((kind for kind, said in enumerate(kinds) if re.search("|".join(said), time.lower())), -1)
 
 
 def _marks(text: str) -> set[str]:

@@ -26,13 +26,13 @@ def _figures(*sets: str) -> str:
 
 def main(short: bool = False) -> bool:
     """Print the rows; True if all of them are met."""
-    changes = re.search(r"^changes words +first (\d+).*marked or asked (\d+), ", _figures("changes"), re.MULTILINE)
-    assert changes
-    first, known = int(changes[1]), int(changes[2])
+    figures = _figures("changes", "evidence")
+    (changes,) = re.findall(r"(?m)^changes words +first (\d+).*marked or asked (\d+), ", figures)
+    first, known = map(int, changes)
     print(f"J3 changed in plain words: current first {first} of 30 (27), older marked or asked {known} (27)")
-    written = re.findall(r"written (?:as \w+ +)?right (\d+) (?:of (\d+))", _figures("evidence"))
-    right, of = sum(int(one) for one, _ in written), sum(int(all_) for _, all_ in written)
-    print(f"J1 evidence that was written: {right} of {of} right (.95)")
+    written = re.findall(r"written as (\w+) +right (\d+) of (\d+)", figures)
+    right, of = sum(int(one) for _, one, _ in written), sum(int(all_) for *_, all_ in written)
+    print(f"J1 judgements that were written: {right} of {of} right (.95);", *map(" ".join, written))
     is_useful = _bank_is_useful()
     return first >= 27 and known >= 27 and right >= 0.95 * of and is_useful
 

@@ -11,7 +11,6 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
-from ...language.analyzer import terms
 from ...markdown.evidence_line import OPINIONS
 from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression, select_terms
@@ -335,56 +334,40 @@ def told_between(index: Index, since: date | None, until: date) -> list[Row]:
 _SPEAKING = "entry.block IS NULL AND entry.role IN ('fact', 'text', 'item', 'row') AND entry.kind <> 'observation'"
 
 
-def lines_like(index: Index, entry: Row, names: Collection[str] | None, wanted: Sequence[str], limit: int) -> list[Row]:
+def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[str], limit: int) -> list[Row]:
     """Lines about the same names that hold any of these terms and were told no later, the likest first.
 
-    Beside an entry without a name: lines without one, and what fills a slot. Without names: whomever they are about.
+    Beside an entry without a name: lines without one, and what fills a slot.
     """
-    about = "1" if names is None else _about(names) if names else _NAMELESS
+    marks = ", ".join("?" * len(names))
+    about = f"entry.id IN (SELECT entry FROM mention WHERE name IN ({marks}))" if names else _NAMELESS
     sql = f"{_SPEAKING} AND entry.id <> ? AND coalesce(entry.day, '') <= ? AND {about}"
-    condition = Filter(sql, (entry.id, entry.day or "9999", *(names or ())))
+    condition = Filter(sql, (entry.id, entry.day or "9999", *names))
     return list(by_ids(index, match(index, wanted, condition, limit)).values())
-
-
-def facts_about(index: Index, names: Collection[str], since: str, until: str, limit: int) -> list[Row]:
-    """The facts about some names that were told in those days, the newest first."""
-    condition = Filter(
-        f"{_SPEAKING} AND role = 'fact' AND day BETWEEN ? AND ? AND {_about(names)}", (since, until, *names)
-    )
-    return list(by_ids(index, newest(index, condition, limit)).values())
-
-
-def _about(names: Collection[str]) -> str:
-    return f"entry.id IN (SELECT entry FROM mention WHERE name IN ({', '.join('?' * len(names))}))"
 
 
 _NAMELESS = "(entry.names = '' OR entry.slot IS NOT NULL)"
 
 
 def lines_holding(
-    index: Index, wanted: Iterable[str], names: Collection[str], since: str, until: str, said: Collection[str]
+    index: Index, wanted: Iterable[str], names: Collection[str], since: str, until: str
 ) -> dict[int, tuple[str, bool]]:
-    """Lines of those days that hold one of the terms, about one of the names or one of which all terms were `said`:
-    id -> the names on it, and whether it is a fact.
+    """Lines of those days about one of the names that hold one of the terms: id -> the names on it, and whether it is a fact.
 
     FTS5's bm25 would take as long again as the search.
     """
-    known: dict[str, bool] = {}
+    about: dict[str, bool] = {}
     found: dict[int, tuple[str, bool]] = {}
-
-    def is_about(its: str) -> bool:
-        if its not in known:
-            keys = its.split("\n")
-            known[its] = not set(names).isdisjoint(keys) or any(set(said).issuperset(terms(key)) for key in keys if key)
-        return known[its]
-
     if not index.stays:  # then nothing is kept by term, and one statement does
         rows = index.rows(f"{_TOLD} AND entry.day BETWEEN ? AND ?", [match_expression(wanted), since, until])
-        return {i: (its, bool(fact)) for i, _, fact, its in rows if is_about(its)}
+        sought = set(names)
+        return {i: (its, bool(fact)) for i, _, fact, its in rows if not sought.isdisjoint(its.split("\n"))}
     for term in wanted:
-        for its, held in _told_with(index, term).items():
-            if is_about(its):
-                found |= {i: (its, bool(fact)) for i, day, fact in held if since <= day <= until}
+        for line_names, held in _told_with(index, term).items():
+            if line_names not in about:
+                about[line_names] = not set(names).isdisjoint(line_names.split("\n"))
+            if about[line_names]:
+                found |= {i: (line_names, bool(fact)) for i, day, fact in held if since <= day <= until}
     return found
 
 

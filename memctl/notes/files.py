@@ -184,7 +184,7 @@ def _ignore(path: Path) -> None:
 
 def create(workspace: Workspace, path: str, text: str) -> bool:
     """Write a new file durably; False, with nothing written, if the name is taken."""
-    target = workspace.root / path
+    target, data = workspace.root / path, text.encode("utf-8")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o666)
@@ -193,7 +193,7 @@ def create(workspace: Workspace, path: str, text: str) -> bool:
     except OSError as error:
         raise CannotWrite(path, error.strerror or str(error)) from error
     try:
-        _write_once(fd, text.encode("utf-8"), 0, path)
+        _write_once(fd, data, 0, path)
         _make_durable(workspace, fd, path)
     except (OSError, PageUnreadable) as error:
         with suppress(OSError):
@@ -202,7 +202,7 @@ def create(workspace: Workspace, path: str, text: str) -> bool:
         raise CannotWrite(path, reason) from error
     finally:
         os.close(fd)
-    _remember(workspace, path, None, text.encode("utf-8"))
+    _remember(workspace, path, None, data)
     return True
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Usage
 from ..facts import Fact, Kind
-from ..ingest.turns import Turn, moment
+from ..ingest.turns import Turn, cleaned, moment
 from ..language.names import slug
 from ..markdown.front_matter import front_values, with_value
 from ..markdown.grammar import printable_line, render
@@ -233,7 +233,7 @@ def conversation_page(title: str, turns: Iterable[Turn], source: str | None, num
 def _spoken(turns: Iterable[Turn]) -> Iterator[str]:
     """Each turn under its speaker; code that was left open is closed, so that it swallows nobody else's words."""
     for turn in turns:
-        text = turn.text.strip("\n")
+        text = cleaned(turn.text).strip("\n")
         fences = re.findall(r"(?m)^[ \t]*(`{3,}|~{3,})", text)
         closing = f"\n{fences[-1]}" if len(fences) % 2 else ""
         yield f"**{'User' if turn.role == 'user' else 'Assistant'}:**\n\n{text}{closing}\n"

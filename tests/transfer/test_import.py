@@ -264,15 +264,17 @@ def test_chatgpt(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "conversations.json"
     talks = [
         chat("Bees", ("user", "How do bees overwinter?"), ("assistant", "In a cluster.\n```\nopen"), ("user", "谢谢，蜜蜂很有趣")),
+        chat("Half \ud83d", ("user", "Пчела \ud83d\x00 гудит")),  # of a character that was cut in two
         chat("Empty", ("system", "You are helpful.")),
     ]  # fmt: skip
-    file.write_text(json.dumps(talks, ensure_ascii=False), "utf-8")
+    file.write_text(json.dumps(talks), "utf-8")
     done = bring(home, file)
-    assert done["kind"] == "chatgpt" and len(done["pages"]) == 1
+    assert done["kind"] == "chatgpt" and len(done["pages"]) == 2
     assert done["pages"][0].startswith("memory/2025-10-09-chatgpt-Bees")
     assert hits(home, "蜜蜂")[0]["origin"] == "import:chatgpt"
+    assert hits(home, "пчела гудит")[0]["path"] == done["pages"][1]
     assert "'Empty'" in str(reasons(done))
-    assert bring(home, file)["same"] == 1
+    assert bring(home, file)["same"] == 2
 
 
 @pytest.mark.parametrize("text", ["", "[", "{}", "[1, 2]", '{"a": ', "\x00\x01", "[]"])

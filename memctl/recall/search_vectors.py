@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import MemctlError
 from ..hits import Vectored
 from ..index.index import Index
+from ..index.lexical import ORDINAL_BITS
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, digests_of, embeddable, filtered, passing
 from .rank import UsualCosines, fuse, smoothed, standard
@@ -108,8 +109,9 @@ class VectorSearch:
             return []
         allowed = set(filtered(index, condition, _MOST_PASSING)) if condition.sql else None
         scan = self._source.scan(asked, allowed, max(limit, NEAREST))
-        now = digests_of(index, scan.cosines)
-        found = {i: value for i, value in scan.cosines.items() if now.get(i) == scan.digests.get(i)}
+        shown = {i: self._vectors.stands_for(i) for i in scan.cosines}
+        now = digests_of(index, shown.values())
+        found = {shown[i]: None for i, digest in scan.digests.items() if now.get(shown[i]) == digest}
         standing = passing(index, found, condition)
         self._usual = UsualCosines(scan.mean, scan.sd, scan.n)
         return [i for i in found if i in standing]
@@ -117,9 +119,9 @@ class VectorSearch:
     def fuse(
         self, index: Index, words: Mapping[int, float], nearest: Collection[int], own: Mapping[int, str],
         exact: Mapping[int, int],
-    ) -> tuple[dict[int, float], dict[int, Nearness]]:  # fmt: skip
+    ) -> tuple[dict[int, float], dict[int, Nearness], dict[int, float]]:  # fmt: skip
         """Words and vectors together: the relevance of the entries that words found (given with theirs) and of the
-        `nearest`, and how near these are. Empty where the vectors failed.
+        `nearest`, how near these are, and page -> how near it is as a whole. Empty where the vectors failed.
 
         `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py.
         """
@@ -127,24 +129,43 @@ class VectorSearch:
 
         asked, usual = self._question_code(), self._usual
         if asked is None or usual is None:
-            return {}, {}
+            return {}, {}, {}
         rows = words.keys() | set(nearest)
         around = rows | {row + step for row in rows for step in _REACH}
         cosines = self._vectors.cosines(asked, around, digests_of(index, around))
         levels = self._vectors.by_script(asked)
         scripts = {row: script_of(own.get(row, "")[:_READ]) for row in around} if len(levels) > 1 else {}
-        deviations = smoothed(standard(cosines, usual._replace(scripts=levels) if scripts else usual, scripts))
+        usual = usual._replace(scripts=levels) if scripts else usual
+        deviations = smoothed(standard(cosines, usual, scripts))
+        whole = self._whole_pages(index, asked, usual, {row >> ORDINAL_BITS: scripts.get(row, 0) for row in rows})
         least = _ALONE if words or usual.n < _MANY else _ALONE_UNSAID
         near = {
             row: value
             for row, value in deviations.items()
-            if row in words or (row in rows and value >= least and own.get(row, "").count(" ") + 1 >= _LEAST_TERMS)
+            if row in words
+            or (
+                row in rows
+                and max(value, whole.get(row >> ORDINAL_BITS, 0.0)) >= least
+                and own.get(row, "").count(" ") + 1 >= _LEAST_TERMS
+            )
         }
         ranked = sorted(near, key=lambda row: (-round(near[row], 9), row))
         shown = {row: Nearness(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
         only = next(iter(levels), asked.script)
         foreign = {row for row in rows if scripts.get(row, only) != asked.script}
-        return fuse(words, near, foreign, self._weight, exact), shown
+        return fuse(words, near, foreign, self._weight, exact), shown, {p: z * self._weight for p, z in whole.items()}
+
+    def _whole_pages(
+        self, index: Index, asked: Code, usual: UsualCosines, scripts: Mapping[int, int]
+    ) -> dict[int, float]:
+        """Page -> how many deviations it is near as a whole, of the pages of `scripts` that are documents."""
+        from ..vectors.tables import whole_page
+
+        firsts = {whole_page(page): self._vectors.stands_for(whole_page(page)) for page in scripts}
+        now = digests_of(index, firsts.values())
+        cosines = self._vectors.cosines(asked, firsts, {i: now[e] for i, e in firsts.items() if e in now})
+        by_page = {i >> ORDINAL_BITS: cosine for i, cosine in cosines.items()}
+        return standard(by_page, usual, scripts)
 
 
 def start_vector_search(

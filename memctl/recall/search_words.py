@@ -28,6 +28,7 @@ from .search_vectors import NEAREST, Nearness, VectorSearch
 
 _BESIDE_WORDS = 2.0  # what a page weighs beside what words say of the line, and
 _BESIDE_BOTH = 1.0  # beside what words and vectors say of it: these have looked at more of the page already
+_PAGE_NEAR = 0.15  # a deviation of a page in meaning, where 1 is the best page by words; .1 to .3 find as much
 _LINE = 24  # tokens: where the lines of a page are longer, each says more by itself, and the page has less to add
 _MOST_PAGES = 40  # that are looked at as a whole
 _NOT_WORDS = re.compile(r"[-_/.]")
@@ -97,7 +98,8 @@ def search_words(
     if vectors and nearest:
         known = {i: plain[i] for i in {*best, *nearest} if i in plain}
         exact = _exact_held(query, wanted, asked, {i: scores[i] for i in known})
-        both, near = vectors.fuse(index, known, nearest, own, exact)
+        both, near, meant = vectors.fuse(index, known, nearest, own, exact)
+        whole = _with_meaning(whole, meant)
         both = both if any(exact.values()) else _with_pages(both, whole, _BESIDE_BOTH)
         best = _with_times(index, query, sorted(both, key=lambda i: (-round(both[i], 9), i)), limit)
     ranks = {i: rank for rank, i in enumerate(ranked if nearest else best, 1)}
@@ -351,6 +353,13 @@ def _with_pages(relevance: Mapping[int, float], whole: Mapping[int, Whole], weig
         beside = weight * whole[row].share
         found[row] = (relevance[row] + beside * best * whole[row].value) / (1 + beside)
     return found
+
+
+def _with_meaning(whole: Mapping[int, Whole], meant: Mapping[int, float]) -> dict[int, Whole]:
+    """How well pages answer by words and by meaning, `meant` being page -> deviations of the vector of the whole."""
+    highest = max((one.value for one in whole.values()), default=0.0) or 1.0
+    near = {row: max(meant.get(row >> ORDINAL_BITS, 0.0), 0.0) for row in whole}
+    return {row: one._replace(value=one.value / highest + _PAGE_NEAR * near[row]) for row, one in whole.items()}
 
 
 def _best_of_pages(ranked: Iterable[int]) -> list[int]:

@@ -20,7 +20,7 @@ from ..facts import Fact
 from ..ids import text_key
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Leaf, entries_of, leaves, page_stands
+from ..index.queries.entries import Leaf, entries_of, leaves, page_stands, titles_and_lengths
 from ..index.queries.forget import is_unclean
 from ..index.reread import reread
 from ..index.row import Row
@@ -35,8 +35,8 @@ from . import models
 from .file import Vectors, begin_vectors, drop_vectors, has_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of
-from .tables import FoundVector
-from .text_to_embed import Piece, embedded_texts
+from .tables import FoundVector, whole_page
+from .text_to_embed import Piece, embedded_texts, page_text
 
 BATCH = 16  # texts given to the model together,
 BATCH_LETTERS = 3_000  # and their letters: a batch ends within two seconds, so that a stop is heard
@@ -276,6 +276,7 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[in
         if not page_stands(memory.index, leaf.id, leaf.rows_sum):
             return None
         entries = entries_of(memory.index, leaf.id)
+        titles = titles_and_lengths(memory.index, [leaf.id])
     pieces = pieces_of(memory.workspace, entries)
     digests = {entry.id: entry.digest for entry in entries}
     rows, texts = [], {}
@@ -284,6 +285,9 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[in
         texts[key] = text
         entry = pieces[place].id
         rows.append(FoundVector(entry, key, digests[entry]))
+    if rows and leaf.id in titles and (text := page_text(titles[leaf.id][1], pieces)):
+        texts[text_key(text)] = text
+        rows.append(FoundVector(whole_page(leaf.id), text_key(text), rows[0].digest))
     return rows, texts, len(pieces) == len(entries)
 
 

@@ -52,11 +52,19 @@ NO_HEAD = Head("", 0, ())
 
 
 class FoundVector(NamedTuple):
-    """One vector of an entry: the entry's id, the key of the text, the entry's digest when it was embedded."""
+    """One vector of an entry: the entry's id, the key of the text, the entry's digest when it was embedded.
+
+    The vector of a document as a whole stands last on its page (`whole_page`), with the digest of the first entry there.
+    """
 
     entry: int
     key: int
     digest: int
+
+
+def whole_page(page: int) -> int:
+    """The id under which the vector of a whole page stands among those of its entries."""
+    return (page + 1 << ORDINAL_BITS) - 1
 
 
 class PageVectors(NamedTuple):

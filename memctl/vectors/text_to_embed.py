@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-RECIPE = 2  # raise it with every change of what `embedded_texts` gives: vectors of another recipe are not used
+RECIPE = 3  # raise it with every change of what `embedded_texts` gives: vectors of another recipe are not used
 CAP = 1_200  # characters of one text, about 300 tokens; what is longer costs seconds (100 KB: 43 s)
 _WIDE = 3  # a Han character costs a model about as much as three Latin letters
 _BREAK = 120  # characters before the cap in which a space is looked for
@@ -14,6 +14,7 @@ _BREAK = 120  # characters before the cap in which a space is looked for
 # Measured on LoCoMo (docs/retrieval.md); a line that long says enough by itself, and a fact is written to stand alone.
 _ABOVE = 120
 _SHORT = 400
+_BEGINNING = 400  # of a document: its title and what it says first
 
 
 class Piece(NamedTuple):
@@ -43,6 +44,12 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
             end = above[len(above) - _fitting(above[::-1], _ABOVE) :].lstrip()
             text = f"{end} {text}".lstrip()
         yield from ((place, shortened(said)) for said in (text, *map(clean, piece.cues)) if said)
+
+
+def page_text(title: str, pieces: Sequence[Piece]) -> str:
+    """What is embedded of a document as a whole: its title and how its prose begins; empty where it has none."""
+    prose = " ".join(piece.content[:_BEGINNING] for piece in pieces if piece.role in ("text", "item"))
+    return shortened(clean(f"{title}. {prose}"), _BEGINNING) if prose else ""
 
 
 def _said(piece: Piece) -> str:

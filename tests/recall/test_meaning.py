@@ -109,6 +109,26 @@ def test_a_hit_explains_itself(tmp_path: Path, concepts: Concepts) -> None:
     assert done.err.startswith("no page holds a word of the question")
 
 
+NOTES = {
+    "en": ("# Sofa for cats\n\nHow it was built.\n", "feline couch"),
+    "ru": ("# Кошка на диване\n\nКак это было сделано.\n", "мурлыка sofa"),
+    "zh": ("# 猫 和 沙发\n\n木头 的 做法 如下.\n", "猫 沙发"),
+}
+
+
+@pytest.mark.parametrize("language", NOTES)
+def test_a_document_is_found_by_what_it_is_about(tmp_path: Path, concepts: Concepts, language: str) -> None:
+    """Its title and beginning are a vector of the whole: the first line stands for it, though it says nothing of that
+    itself, until it is another line; and a filter that it does not pass leaves it out."""
+    page, asked = NOTES[language]
+    others = {f"bank/note-{n}.md": f"# Note {n}\n\n{text}\n" for n, text in enumerate(PAGES.values()) if n > 2}
+    workspace = embedded(tmp_path, others | {"bank/wanted.md": page}, concepts)
+    assert sources(ask(workspace, asked))[0] == "bank/wanted.md#L3"
+    assert "bank/wanted.md#L3" not in sources(ask(workspace, asked, paths=["bank/note-*.md"]))
+    (tmp_path / "bank/wanted.md").write_text("# Kettles\n\nAnother thing altogether.\n")
+    assert "bank/wanted.md#L3" not in sources(ask(workspace, "feline couch"))
+
+
 def test_the_same_answer_every_time(tmp_path: Path, concepts: Concepts) -> None:
     """Ties are broken by place, not by chance."""
     pages = {f"memory/2025-11-1{n}.md": "".join(f"- W: cat number {n}{m}\n" for m in range(6)) for n in range(3)}

@@ -35,6 +35,7 @@ from memctl.retain.retain import read_fact, retain
 from memctl.vectors import embed as embedding, file as vector_store
 from memctl.vectors.embed import EmbedReport, embed, pieces_of
 from memctl.vectors.file import open_vectors
+from memctl.vectors.tables import whole_page
 
 FACTS = {
     "memory/2025-11-27.md": "- W @Atlas: The database is PostgreSQL\n- W @Peter: Peter keeps bees\n- W @Пётр: Живёт в Лиссабоне\n",
@@ -69,11 +70,13 @@ def as_uninterrupted(workspace: Workspace, folder: Path) -> bool:
 
 
 def test_every_line_gets_a_vector(tmp_path: Path) -> None:
-    """Facts, notes, rows and code; each page's pack names the entries that the index holds, as they stand."""
+    """Facts, notes, rows and code; each page's pack names the entries that the index holds, as they stand, and a document
+    has one more, of its title and beginning."""
     workspace, model = make_workspace(tmp_path, PAGES), HashEmbedder()
     report = done(workspace, model)
     assert (report.stopped, report.problem, report.missing, report.swept) == (None, None, 0, 0)
-    assert report.made == len(model.asked) - 45 == report.entries  # 45 sentences of calibration
+    wholes = 3
+    assert report.made == len(model.asked) - 45 == report.entries + wholes  # 45 sentences of calibration
     texts = model.asked[45:]
     assert {
         "Peter: Prefers concise replies",
@@ -91,7 +94,10 @@ def test_every_line_gets_a_vector(tmp_path: Path) -> None:
     assert vectors
     with closing(vectors):
         for page, entries in with_index(workspace, named):
-            assert {(row.entry, row.digest) for row in vectors.packs()[page].vectors()} == entries
+            rows = list(vectors.packs()[page].vectors())
+            assert {(row.entry, row.digest) for row in rows if row.entry != whole_page(page)} == entries
+            wholes -= rows[-1].entry == whole_page(page)
+    assert wholes == 0
 
 
 def test_copies_and_tombstones_get_none(tmp_path: Path) -> None:

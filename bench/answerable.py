@@ -2,9 +2,8 @@
 
 Questions of a folder's own pages against questions of other pages put to it: as they are, and with the names of those who
 speak there exchanged for those who speak here (a swapped premise). Prints AUROC and calibration error (ten bins) for each
-group; `--fit` fits the weights of memctl/recall/answer.py on the development part and prints them: three tenths by these
-questions, the rest by the prompts of tests/data/unseen to an agent, as often answered as they are there. Type 5 of LoCoMo (a true
-question about the wrong speaker) stands apart: words cannot tell it.
+group; `--fit` fits the weights of memctl/recall/answer.py on the development part and prints them. Type 5 of LoCoMo
+(a true question about the wrong speaker) stands apart: words cannot tell it.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import unseen
-
 from memctl.index.heal import with_index
 from memctl.index.index import Index
 from memctl.index.open_memory import OpenMemory
@@ -35,7 +32,6 @@ LOCOMO_DEV, LOCOMO_HELD = ("conv-26", "conv-30"), ("conv-41", "conv-42", "conv-4
 LANGUAGES = ("en", "ru", "zh")
 _SPEAKER = re.compile(r"\*\*([^*]+)\*\*:")
 _MOST = 150  # questions of one kind and folder
-_PROMPTS = "prompts"
 
 
 class Row(NamedTuple):
@@ -54,7 +50,7 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--held", action="store_true", help="look at the held part too")
     given = parser.parse_args()
-    rows = [*_locomo(given.shared / "locomo", given.held), *_xquad(given.shared / "xquad", given.held), *_prompts()]
+    rows = [*_locomo(given.shared / "locomo", given.held), *_xquad(given.shared / "xquad", given.held)]
     weigh = likelihood
     if given.fit:
         weights = _fit([row for row in rows if not row.held and "type 5" not in row.group])
@@ -107,21 +103,6 @@ def _xquad(folder: Path, look: bool) -> Iterator[Row]:
                 yield from _put(Path(made), held, [(group, True, mine), (group, False, theirs)])
 
 
-def _prompts() -> Iterator[Row]:
-    """The prompts of the first unseen set, spent for this: those of each persona, and those that another one answers."""
-    unseen.GIVEN.of = "unseen"
-    every = unseen.rows("prompts.jsonl")
-    for name, mine in unseen.by("workspace", every):
-        language = mine[0]["lang"]
-        others = [row for row in every if row["lang"] == language and row["workspace"] != name and row["gold"]]
-        told = [row["prompt"] for row in mine if row["gold"]]
-        untold = [row["prompt"] for row in mine if not row["gold"]] + [row["prompt"] for row in others]
-        with unseen.folder(name) as root:
-            unseen.write_month(root, name)
-            group = f"{_PROMPTS} {language}"
-            yield from _put(root, False, [(group, True, told), (group, False, untold)], most=len(every))
-
-
 def _article(question: dict[str, Any]) -> str:
     return Path(question["gold"][0].partition("#")[0]).stem
 
@@ -142,7 +123,7 @@ def _renamed(questions: Sequence[str], old: Sequence[str], new: Sequence[str]) -
     return [re.sub("|".join(old), lambda match: pairs[match[0]], question) for question in questions]
 
 
-def _put(folder: Path, held: bool, sets: Sequence[tuple[str, bool, Sequence[str]]], most: int = _MOST) -> list[Row]:
+def _put(folder: Path, held: bool, sets: Sequence[tuple[str, bool, Sequence[str]]]) -> list[Row]:
     """Every question of some sets put to a folder."""
     with tempfile.TemporaryDirectory() as made:
         root = Path(made, "w")
@@ -156,7 +137,7 @@ def _put(folder: Path, held: bool, sets: Sequence[tuple[str, bool, Sequence[str]
             return [
                 Row(group, held, right, _signs(workspace, index, question, today))
                 for group, right, questions in sets
-                for question in questions[:: max(1, len(questions) // most)]
+                for question in questions[:: max(1, len(questions) // _MOST)]
             ]
 
         return with_index(workspace, job)
@@ -176,14 +157,9 @@ def _logistic(weights: Sequence[float], signs: Sequence[float]) -> float:
 
 
 def _fit(rows: Sequence[Row], steps: int = 400, ridge: float = 1e-4) -> list[float]:
-    """Weights of a logistic, the bias first. The prompts weigh most, by language, as often answered as they are; of the
-    rest both answers and all groups weigh the same, exchanged names half."""
-    keys = [(row.group, row.right and not row.group.startswith(_PROMPTS)) for row in rows]
-    worth = {key: 0.5 if "," in key[0] else 1.0 for key in set(keys)}
-    share = {}
-    for prompts, part in ((True, 0.7), (False, 0.3)):
-        group = {key: each for key, each in worth.items() if key[0].startswith(_PROMPTS) is prompts}
-        share |= {key: part * each / sum(group.values()) / keys.count(key) for key, each in group.items()}
+    """Weights of a logistic, the bias first; both answers and all groups weigh the same, exchanged names half."""
+    keys = [(row.group, row.right) for row in rows]
+    share = {key: (0.5 if "," in key[0] else 1) / keys.count(key) / len(set(keys)) for key in set(keys)}
     data = [([1.0, *row.signs], float(row.right), share[key]) for row, key in zip(rows, keys, strict=True)]
     size = len(data[0][0])
     # The curvature of a logistic is nowhere above a quarter: this bound needs no step size and cannot overshoot.

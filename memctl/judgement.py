@@ -48,15 +48,13 @@ RULES: dict[str, Measured] = {
     "model": Measured(0, 0),
     # replacement and conflict: what was found in LoCoMo and BEAM, `python bench/replacement.py --real WORKSPACE…`, and in
     # fixtures/workspace; where nothing was found, nothing is known, and all of them ask. ("value" between facts was right 28
-    # times of 29 in tests/data/unseen and unseen2, "ended" 14 of 17; of pairs in unseen3 that say nearly the same with another
-    # number "value" was right 12 times of 15, "corrected" once of one. tests/data/README.md says why they ask all the same.)
+    # times of 29 in tests/data/unseen and unseen2, "ended" 14 of 17. tests/data/README.md says why both ask all the same.)
     "replaced: ended": Measured(0, 3),
     "replaced: value": Measured(0, 1),
     "replaced: alike": Measured(2, 6),
     "replaced: change": Measured(3, 30),
     "replaced: topic": Measured(0, 0),
     "replaced: kind": Measured(0, 0),
-    "replaced: corrected": Measured(0, 0),
     "replaced: hearsay": Measured(0, 1),
     "conflict: number": Measured(0, 0),
     "conflict: denied": Measured(0, 0),

@@ -14,7 +14,7 @@ from .output import BOLD, FAINT, YELLOW
 if TYPE_CHECKING:
     from ..memory import Passage, Retained, SaidIn
 
-_UNLIKELY = 0.2  # below that a person is told: fitted where most questions have no answer, and owners mostly ask what they wrote down
+_UNLIKELY = 0.2  # below that a person is told: fitted where half of the questions have no answer, and owners mostly ask what they wrote down
 _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
 
 

@@ -179,8 +179,8 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     return recalled_block(fits[:most])
 
 
-_SPEAKS = 0.4  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
-_SURE = 0.95  # the same for a line that shares nothing but the name
+_SPEAKS = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
+_SURE = 0.99  # the same for a line that shares nothing but the name
 _FIRST, _AS_GOOD = 3, 0.6  # so many lines, of at least this share of the best score
 _WORDS = 2  # of the prompt that a line shares, unless one of them is a name or an identifier
 _SHARE = 0.25  # of the weight of the prompt's words

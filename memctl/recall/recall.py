@@ -373,7 +373,7 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     """The verdict with what a newer line replaces in words, perhaps: it only stands below that line."""
     index, verdict = request.memory.index, judged.verdict
     ids = [place.candidate.id for place in ranked[: min(request.k, _ASKED)]]
-    first = [judged.entries[i] for i in ids if i in judged.entries and not verdict.validity[i].is_replaced]
+    first = [judged.entries[i] for i in ids if i in judged.entries and not verdict.validity[i].is_over(request.day)]
     found = replacements_of(request.memory.on(request.day), first, judged.found)
     joining = passing(index, {pair.newer.id for pair in found.values()}, request.condition)
     found = {old: pair for old, pair in found.items() if pair.newer.id in joining}
@@ -387,7 +387,6 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
         if orders(pair) and (pair.judgement.rule != ALIKE or _meets(request, met[pair.newer.id], met[old]))
     }
     rows = {pair.newer.id: pair.newer for pair in asked.values()}
-    newer = {old: new for old, new in newer.items() if old not in rows}
     missing = judge(
         index, [row for i, row in rows.items() if i not in verdict.validity], request.day, request.query.as_of
     )

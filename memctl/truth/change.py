@@ -34,7 +34,6 @@ _FEWEST = 0.25  # weight of what both share, below which a marker of change says
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
 KIND, ALIKE, NEVER, HEARSAY = "replaced: kind", "replaced: alike", "conflict: never", "replaced: hearsay"
-CORRECTED = "replaced: corrected"
 
 STEM = 4
 """Letters that two forms of a word share at least."""
@@ -99,9 +98,6 @@ class _Pair:
         # Somebody else is said to have said it, or nobody is sure; what one wants oneself is an opinion.
         self.is_guess = "unsure" in other.marks and not self.of_opinions
         self.is_told_apart = newer.kind is Kind.EXPERIENCE is not older.kind  # a state, and what happened later
-        # What a fact says of how things turned tells a change; in a conversation it tells of a moment.
-        turned = {"change"} if self.of_facts and not self.of_notes and "turned" in other.marks else set()
-        self.markers = other.marks & {"now", "change", "new"} | turned
         self.at_two_times = bool(one.times and other.times and one.times != other.times)
         alike, heads = one.words & other.words, {word[:STEM] for word in other.words}
         rest = (word for word in one.words - alike if word[:STEM] in heads)
@@ -147,11 +143,7 @@ def _judged(pair: _Pair) -> PairJudgement | None:
     shared, mine, its = pair.weigh(pair.shared), pair.weigh(one.words), pair.weigh(other.words)
     alike = 2 * shared / (mine + its) if mine + its else 0.0
     like = _SharedWeight(shared, alike, shared / mine if mine else 0.0, shared / its if its else 0.0)
-    rules = (
-        _other_value,
-        _denied,
-        *((_corrected, _ended, _changed, _topic, _alike) if not pair.together else ()),
-    )
+    rules = (_other_value, _denied, *((_ended, _changed, _topic, _alike) if not pair.together else ()))
     return next(filter(None, (rule(pair, like) for rule in rules)), None)
 
 
@@ -163,7 +155,7 @@ def _may_change(pair: _Pair) -> bool:
     if "record" in one.marks and pair.of_facts:
         return True
     if pair.of_facts and pair.older.kind is not Kind.EXPERIENCE:
-        return "event" not in one.marks & other.marks or bool(pair.markers - {"new"} or "cancelled" in other.marks)
+        return "event" not in one.marks & other.marks or bool(other.marks & {"cancelled", "change", "now"})
     happened = pair.older.kind is Kind.EXPERIENCE or "event" in one.marks
     if happened and "cancelled" not in other.marks:
         return False
@@ -210,7 +202,7 @@ def _identifiers(text: str) -> set[str]:
 
 def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """One sentence with another number, or another time."""
-    done = "event" in pair.other.marks and not {"change", "new"} & pair.markers and not pair.of_facts
+    done = "event" in pair.other.marks and not {"change", "new"} & pair.other.marks and not pair.of_facts
     if done or like.alike < _SAME or pair.is_told_apart or not (against := _against_value(pair)):
         return None
     if not pair.together or {"now", "change"} & pair.other.marks:
@@ -233,21 +225,6 @@ def _against_value(pair: _Pair) -> str:
     if one.times and other.times and not one.times & other.times and not pair.together:
         return " against ".join(" ".join(sorted(times)) for times in (one.times, other.times))
     return ""
-
-
-def _corrected(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
-    """The value of the older sentence stands in the newer one beside another: "not 84 but 78", "from Wednesday to Friday"."""
-    mine, its = (_given(said) for said in (pair.one, pair.other))
-    told = pair.markers - {"new"} or "denied" in pair.other.marks
-    if not (pair.of_facts and pair.older.names and told and mine & its and its - mine) or "unsure" in pair.other.marks:
-        return None
-    against = " against ".join(" ".join(sorted(values)) for values in (mine & its, its - mine))
-    return pair.found(CORRECTED, against, 0.5 + like.near / 2)
-
-
-def _given(said: ReadSentence) -> frozenset[str]:
-    """Numbers of more than one that are no part of a time, and times."""
-    return said.times.union(f"{value:g}" for value in said.values if value > 1)
 
 
 def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -307,7 +284,7 @@ def _is_whole(pair: _Pair) -> bool:
 
 def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """A marker of change on the same matter. Of notes, which say more than facts, more of it must be the same."""
-    marks = pair.markers
+    marks = pair.other.marks & {"now", "change", "new"}
     if not marks or like.shared < _FEWEST:
         return None
     at = pair.shared & pair.other.changed
@@ -326,16 +303,14 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Another value of what one has one of, or another name of one kind; of notes, where a marker says so; two facts need none."""
     one, other = pair.one, pair.other
-    told = bool(pair.markers - {"new"})
-    both = {
-        name for name in one.topics & other.topics if not name.startswith(_OF_FACTS) or (told and not pair.of_notes)
-    }
-    alone = pair.of_facts and pair.older.names and pair.older.kind is pair.newer.kind and both
-    if not (told or pair.telling() or alone) or pair.is_told_apart or _says_no_more(pair):
+    both = {name for name in one.topics & other.topics if pair.of_facts or not name.startswith(_OF_FACTS)}
+    alike = pair.of_facts and pair.older.names and pair.older.kind is pair.newer.kind
+    alone = alike and any(not name.startswith(_OF_FACTS) for name in both)
+    if not (other.marks & {"now", "change"} or pair.telling() or alone) or pair.is_told_apart or _says_no_more(pair):
         return None
     if both:
         return pair.found("replaced: topic", min(both), 0.3 + like.near / 2)
-    if not (pair.older.key or (not pair.of_notes and (pair.older.names or like.shared))):
+    if not (pair.older.key or pair.older.names or like.shared):
         return None  # a listed name alone may be of anything
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):
         if kind == its_kind and (kind, its) not in one.kinds:
@@ -347,18 +322,12 @@ def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Two facts that share a telling word, the newer with another value or what else became of it."""
     if "kept" in pair.other.marks or pair.is_told_apart or pair.is_guess or _says_no_more(pair):
         return None
-    against = _against_value(pair) or _against_number(pair)
+    against = _against_value(pair)
     needed, part = (_TELLING if against else _ALONE), _NEAR
     if pair.of_notes:  # which do not say whom they are about
         needed, part = 2 * needed, _HALF
     enough = pair.telling() >= needed and like.near >= part
     return pair.found(ALIKE, against or _words(pair), like.middle) if enough else None
-
-
-def _against_number(pair: _Pair) -> str:
-    """The only number of the newer sentence that the older has not, against the only one of that; nothing need say what is counted."""
-    mine, its = (_given(said) - said.times for said in (pair.one, pair.other))
-    return f"{min(mine - its)} against {min(its - mine)}" if len(mine - its) == len(its - mine) == 1 else ""
 
 
 def _says_no_more(pair: _Pair) -> bool:

@@ -30,9 +30,8 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from . import statement as reading
-from .change import CORRECTED, HEARSAY, KIND, NEVER, STEM, PairJudgement, Statement, judge_change
+from .change import HEARSAY, KIND, NEVER, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
-from .validity import has_ended
 
 _LONGEST = 1_200  # characters of a note that are read
 _LIKELY = 12  # lines that recall reads to see whether they tell of a change
@@ -164,7 +163,7 @@ class _Finder:
     def older(self, entry: Row) -> list[Replaced]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
-        if not statement or not _speaks(entry) or reading.is_machine(statement.speaker) or self._fills_again(entry):
+        if not statement or not _speaks(entry) or reading.is_machine(statement.speaker):
             return []
         chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
         like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
@@ -177,11 +176,6 @@ class _Finder:
                 judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
                 found.append(Replaced(other, entry, judgement, change.nearness))
         return found
-
-    def _fills_again(self, entry: Row) -> bool:
-        """True where a slot had a value before: that is what its new one replaces."""
-        held = queries.in_slots(self._index, entry.slot, self._names(entry) or {""}) if entry.slot is not None else []
-        return any(_place(row) < _place(entry) and row.same != entry.same for row in held)
 
     def _changed(self, older: Row, newer: Row) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
@@ -232,8 +226,7 @@ class _Finder:
         markers = reading.marker_terms()
         for row in (found[i] for i in dict.fromkeys((*beside, *ids)) if i in held and i in found):
             own = held[row.id][0].split()
-            is_near = row.id in beside or not chosen.keys().isdisjoint(own)
-            if not (is_near and _speaks(row) and first <= (row.day or "") <= until):
+            if not (_speaks(row) and first <= (row.day or "") <= until) or chosen.keys().isdisjoint(own):
                 continue
             older = [entry for entry in entries if self._is_beside(entry, row)]
             is_told = row.id in beside or row.kind != Kind.NOTE.value
@@ -311,12 +304,11 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
 def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
-    if older.is_replaced or newer.is_replaced or pair.judgement.rule in (NEVER, CORRECTED):
-        return not (older.is_replaced or newer.is_replaced)  # what was done once is over, and was done
-    if pair.judgement.kind != "replacement":
-        return older.holds(today) and newer.holds(today)
-    told = date.fromisoformat(pair.newer.day) if pair.newer.day else today
-    return not has_ended(older.valid, told)  # what was over by itself is replaced by nothing
+    if pair.judgement.rule == NEVER:  # what was done once is over, and was done
+        return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
+    stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
+    told = stands if pair.judgement.kind == "replacement" else newer.holds(today)
+    return older.holds(today) and told
 
 
 def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:

@@ -24,11 +24,10 @@ _COMMA = re.compile(r"[，—]|, |: | – ")
 _SHORTEST = 8  # characters of a clause that may stand alone
 LONG = 12  # words that a sentence is about, beyond which it says more than one thing
 _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
-_MARKS = ("now", "change", "turned", "new", "ended", "cancelled", "denied", "never", "added", "record")
+_MARKS = ("now", "change", "new", "ended", "cancelled", "denied", "never", "added", "record")
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
 _NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 
 
 class Amount(NamedTuple):
@@ -43,9 +42,8 @@ class Amount(NamedTuple):
 class ReadSentence(NamedTuple):
     """What one sentence says: `words` it is about (stems), `numbers`, `times`, and its marks.
 
-    `marks` are the sections of replacement.txt that fit: now, change, turned, ended, cancelled, unsure, event, denied, plan.
-    `values` are its numbers, whatever is counted. `topics` are what one has one of at a time
-    ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
+    `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
+    are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал». Of a sentence about
     more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
@@ -55,7 +53,6 @@ class ReadSentence(NamedTuple):
     marks: frozenset[str]
     numbers: tuple[Amount, ...] = ()
     times: frozenset[str] = frozenset()
-    values: frozenset[float] = frozenset()
     topics: frozenset[str] = frozenset()
     kin: frozenset[str] = frozenset()
     people: frozenset[str] = frozenset()
@@ -165,7 +162,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     tokens = terms(text)
     timeless, said = _cut("time", text, " ; ")
     bare = _han_number().sub(" ", _NUMBER.sub(" ", timeless))
-    for name, sign in (("change", "¦"), ("turned", "¦"), ("new", "¦"), ("now", " ")):
+    for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
         bare, _ = _cut(name, bare, sign)  # "¦" in the place of what tells of a change
     around = [_around(piece, names) for piece in _PIECES.split(bare)]
     ordered = [word for piece, _ in around for word in piece]
@@ -177,8 +174,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         return whole
     return whole._replace(
         marks=whole.marks | _marks(text),
-        numbers=(numbers := tuple(_numbers(timeless))),
-        values=frozenset((*(n.value for n in numbers), *filter(None, map(_value, re.findall(_FIGURE, timeless))))),
+        numbers=tuple(_numbers(timeless)),
         times=frozenset(" ".join(terms(time)) for time in said),
         topics=_topics_of(text),
         kin=kin,

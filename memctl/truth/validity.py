@@ -43,14 +43,9 @@ class Validity(NamedTuple):
     replaced_by: int | None = None
     retracted: bool = False
 
-    @property
-    def is_replaced(self) -> bool:
-        """True when something replaced the claim, or says that it never was true."""
-        return self.replaced_by is not None or self.retracted
-
     def is_over(self, today: date) -> bool:
         """True when something replaced the claim, or its time is past."""
-        return self.is_replaced or has_ended(self.valid, today)
+        return self.replaced_by is not None or self.retracted or has_ended(self.valid, today)
 
     def holds(self, today: date) -> bool:
         """True when the claim is current on `today`: it has begun and is not over."""

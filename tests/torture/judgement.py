@@ -24,7 +24,9 @@ def _figures(part: str, of: str) -> str:
 
 def main(short: bool = False) -> bool:
     """Print the rows; True if all of them are met."""
-    figures = _figures("changes", "unseen3") + _figures("evidence", "unseen2")  # each the newest whose lines nobody used
+    figures = _figures("changes", "unseen3") + _figures(
+        "evidence", "unseen2"
+    )  # each the newest whose lines nobody used
     (changes,) = re.findall(r"(?m)^changes words +first (\d+).*marked or asked (\d+), ", figures)
     first, known = map(int, changes)
     print(f"J3 changed in plain words: current first {first} of 30 (27), older marked or asked {known} (27)")

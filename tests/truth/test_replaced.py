@@ -51,11 +51,11 @@ We fly to Malta in April.              | We cancelled the flight to Malta.      
 FACTS = """
 Needs two coffees before work.         | No coffee at all since the operation.
 The spare key is with Mrs Hill.        | Mrs Hill moved out; the key hangs by the gate.
-The mast is 84 metres.                 | Not 84 but 78, measured it by rope.
+Depot: nine crates of lamps.           | Depot: eleven crates of lamps.
 Запасной ключ лежит у Равиля.          | Равиль уехал, комплект у сторожа.
-Мачта 84 метра.                        | Не 84, а 78, сам промерил.
+Аренда гаража 2500 рублей.             | Хозяин поднял аренду до 3200 рублей.
 午饭在食堂吃。                         | 食堂太油，自己带饭。
-2021 年买的望远镜。                    | 是 2019 年买的，不是 2021。
+咖啡豆放在后厨。                       | 咖啡豆挪到了地下室。
 """
 
 ENDED_OR_ARRANGED = """

@@ -7,11 +7,10 @@ What a fact says of a belief is written in front of its text: `+` for, `-` again
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import NamedTuple
 
 import pytest
 from hypothesis import assume, example, given, settings, strategies as st
+from page_checks import WHOLE, is_subsequence, outside
 from strategies import IDS, facts, growth, pages, texts
 
 from memctl.beliefs.confidence import Place
@@ -40,7 +40,7 @@ from memctl.judgement import Judgement, Tier
 from memctl.markdown.blocks import splice
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import split_lines
-from memctl.markdown.page import live_blocks, parse_page
+from memctl.markdown.page import parse_page
 
 MANY = 2_000 if os.environ.get("MEMCTL_TORTURE") else 30
 TODAY = date(2025, 11, 30)
@@ -87,8 +87,6 @@ def test_the_number_is_found_again_on_any_line(attributes: list[str], text: str,
 
 
 # -- lines ------------------------------------------------------------------------------------------------------------
-
-WHOLE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 @st.composite
@@ -326,21 +324,6 @@ def test_bytes_outside_the_entries_stay(history: list[TrustedFact], more: list[T
 def replace_ref(fact: TrustedFact, number: int) -> TrustedFact:
     """The same fact as another line."""
     return fact._replace(ref=f"f-9{number:07}")
-
-
-def outside(text: str, blocks: Collection[str] = (LEDGER,)) -> list[str]:
-    """The lines of a page, with their ends, that stand in none of these blocks and, where reflect's own is among them, in no belief."""
-    bare = text.removeprefix("\ufeff")
-    inside = {n for b in live_blocks(split_lines(bare)) if b.name in blocks for n in range(b.begin, b.end + 1)}
-    if LEDGER in blocks:
-        inside |= {n for e in read_entries(text)[0] for n in range(e.span.line, e.end + 1)}
-    return [line for n, line in enumerate(WHOLE.findall(bare), 1) if n not in inside]
-
-
-def is_subsequence(lines: Sequence[str], others: Sequence[str]) -> bool:
-    """True if all lines stand among the others, in order; the last one may have got a line end."""
-    left = iter(others)
-    return all(any(found == line or found.rstrip("\r\n") == line for found in left) for line in lines)
 
 
 # -- edits by hand ----------------------------------------------------------------------------------------------------

@@ -21,16 +21,13 @@ from unittest.mock import patch
 import pytest
 from face_helpers import memory_on, reflected_copy, snapshot
 from hypothesis import Phase, given, settings, strategies as st
+from page_checks import check_citations, citations, lines_of
 
 from memctl.beliefs.confidence import Place
 from memctl.beliefs.page_read import read_entries, read_last_written
 from memctl.beliefs.view import belief_view
 from memctl.index.rows import rows_of
 from memctl.language.names import spell
-from memctl.markdown.escape import sources
-from memctl.markdown.lines import split_lines
-from memctl.markdown.markers import body_of
-from memctl.markdown.page import live_blocks
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
@@ -321,61 +318,6 @@ def check_numbers(made: Workspace) -> None:
         numbers = [bullet.after for _, bullet in entry.bullets if bullet.after is not None]
         assert numbers == [bullet.after for bullet in belief.evidence if bullet.after is not None]
         assert all(0.02 <= number <= 0.98 for number in (*numbers, entry.fact.confidence))
-
-
-def lines_of(made: Workspace) -> dict[str, tuple[object, str]]:
-    """Where the line with each id stands, and its origin, from the files alone."""
-    from memctl.facts import Citation
-
-    found: dict[str, tuple[object, str]] = {}
-    for path, data in sorted(snapshot(made.root).items()):
-        if path.endswith(".md") and path != "bank/opinions.md":
-            for row in rows_of(path, data.decode()).rows:
-                if row.block is None:
-                    found.setdefault(row.ref, (Citation(path, row.line, row.end_line), row.origin))
-    return found
-
-
-def citations(made: Workspace) -> Iterator[tuple[str, str, tuple[int, int], str]]:
-    """Page, cited path, cited lines and id of everything that reflect cites anywhere in bank/."""
-    for page, data in snapshot(made.root).items():
-        if page.startswith("bank/") and page.endswith(".md"):
-            lines = split_lines(data.decode())
-            for block in live_blocks(lines):
-                for source in sources("\n".join(body_of(lines, block)), page):
-                    if source.lines:
-                        yield page, source.path, (source.lines.line, source.lines.end_line), source.ref
-            if page == "bank/opinions.md":
-                for entry in read_entries(data.decode())[0]:
-                    for _, bullet in entry.bullets:
-                        if bullet.citation:
-                            yield page, *cited(bullet)
-
-
-def cited(bullet: object) -> tuple[str, tuple[int, int], str]:
-    """The citation of a piece of evidence as `citations` gives it."""
-    citation = bullet.citation  # type: ignore[attr-defined]
-    return citation.path, (citation.line, citation.end_line), bullet.ref or ""  # type: ignore[attr-defined]
-
-
-def check_citations(made: Workspace) -> int:
-    """Every citation stands for a line with its id; returns how many there were."""
-    pages = {
-        path: rows_of(path, data.decode()).rows for path, data in snapshot(made.root).items() if path.endswith(".md")
-    }
-    count = 0
-    for page, path, span, ref in citations(made):
-        found = [row for row in pages.get(path, ()) if (row.line, row.end_line) == span]
-        assert found, f"{page} cites {path}#L{span[0]}, which is no line"
-        assert not ref or ref in {row.ref for row in found}, (
-            f"{page} cites {path}#L{span[0]} as ^{ref}, not {found[0].ref}"
-        )
-        count += 1
-    there = lines_of(made)
-    for entry in read_entries((made.root / "bank/opinions.md").read_text("utf-8"))[0]:
-        for _, bullet in entry.bullets:
-            assert not (bullet.gone and bullet.ref in there), bullet
-    return count
 
 
 def edit_a_log(made: Workspace, chance: random.Random, number: int) -> None:

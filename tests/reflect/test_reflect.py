@@ -13,10 +13,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from beliefs.test_opinions import is_subsequence, outside
 from face_helpers import FIXTURES, Done, call, memory_on, reflected_copy, snapshot, write_pages
 from hypothesis import given, settings, strategies as st
-from reflect.test_build import check_citations
+from page_checks import check_citations, is_subsequence, outside
 from store_helpers import AS_ANYBODY, environment, git, is_two_lines, memctl
 from strategies import examples, pages
 

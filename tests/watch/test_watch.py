@@ -549,7 +549,8 @@ def test_reflect_in_the_process(tmp_path: Path, start: Callable[..., Watching]) 
     assert seen.event("reflect")["pages"]
     count = len(seen.lines)
     (root / "bank/marker.md").write_text("# Marker\n")
-    assert seen.event("change", count)["path"] == "bank/marker.md" and len(seen.lines) == count + 1
+    assert seen.event("change", count)["path"] == "bank/marker.md"
+    assert [line["event"] for line in seen.lines[count:]].count("change") == 1  # notes of the round may come after it
 
 
 def test_new_lines_get_vectors_when_nothing_else_is_to_be_done(

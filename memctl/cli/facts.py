@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import Usage
-from ..hits import by_page, merged
+from ..hits import Answer, by_page, merged
 from ..markdown.attributes import ATTRIBUTES
 from .call import ABOUT, AS_OF, DRY_RUN, Call, argument, command, flag, one_of, option, parameter
 from .hits import print_answer, print_conversations, print_passages, print_retained, print_slots
@@ -102,13 +102,7 @@ def recall(
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
     share = budget and max(1, budget // (len(call.also) + 1))
     asked: dict[str, Any] = {"k": k, "history": history, "hops": hops, "vectors": not no_vectors, "budget": share}
-    if among:
-        answer = memory.shared().recall(among.split(","), query_read, **asked)
-    elif call.also:
-        answers = [(name, at.recall(query_read, **asked)) for name, at in call.each()]
-        answer = merged(answers, k or (_ALL if budget else memory.workspace.settings.k))
-    else:
-        answer = memory.recall(query_read, **asked)
+    answer = _asked_where(call, among, query_read, k or (_ALL if budget else None), asked)
     answer = by_page(answer) if by else answer
     format = format or ("json" if call.out.json else "text")
     call.out.matches = partial(memory.matches, query_read.words)
@@ -118,6 +112,17 @@ def recall(
 
     with unsealed(call, format) as vault:
         return print_answer(call, answer._replace(hits=tuple(map(vault.opened_hit, answer.hits))), format, explain)
+
+
+def _asked_where(call: Call, among: str | None, query: Any, most: int | None, asked: dict[str, Any]) -> Answer:
+    """The answer of shared workspaces, of several folders with their `most` best hits together, or of the one there is."""
+    if among:
+        return call.memory.shared().recall(among.split(","), query, **asked)
+    if call.also:
+        return merged(
+            [(name, at.recall(query, **asked)) for name, at in call.each()], most or call.memory.workspace.settings.k
+        )
+    return call.memory.recall(query, **asked)
 
 
 @command("show", "memctl show memory/2025-11-27.md#L12", paged=True)

@@ -9,8 +9,9 @@ Somebody else's word asks at most; a line that is not trusted decides nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from datetime import date
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -76,45 +77,64 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     if older.speaker != newer.speaker or is_machine(newer.speaker):
         return None
     sides = ([said for said in side.sentences if not said.is_long] for side in (older, newer))
-    pairs = (_Pair(older, newer, one, other, weight) for one, other in product(*sides))
+    lines = _Lines(older, newer, weight)
+    pairs = (_Pair(lines, one, other) for one, other in product(*sides) if _is_one_subject(one, other))
     found = [judgement for judgement in map(_judged, pairs) if judgement]
     # A part of a sentence may be the nearest, and lack the word that tells of the change.
     firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
     return firmest and firmest._replace(nearness=max(one.nearness for one in found))
 
 
-class _Pair:
-    """A sentence of the older line beside one of the newer, and the words of the one that the other has too, in some form."""
+class _Lines:
+    """Two lines, and what is so of every pair of their sentences."""
 
-    def __init__(
-        self, older: Statement, newer: Statement, one: ReadSentence, other: ReadSentence, weight: Weight
-    ) -> None:
-        self.older, self.newer, self.one, self.other, self.weight = older, newer, one, other, weight
+    def __init__(self, older: Statement, newer: Statement, weight: Weight) -> None:
+        self.older, self.newer, self.weight = older, newer, weight
         # Where nothing but their places orders the two.
         self.together = older.day is None or newer.day is None or older.day == newer.day
         self.of_facts = older.is_brief and newer.is_brief  # or brief notes that are no part of a conversation
         self.of_notes = Kind.NOTE in (older.kind, newer.kind)
         self.of_opinions = older.kind is newer.kind is Kind.OPINION
-        # Somebody else is said to have said it, or nobody is sure; what one wants oneself is an opinion.
-        self.is_guess = "unsure" in other.marks and not self.of_opinions
         self.is_told_apart = newer.kind is Kind.EXPERIENCE is not older.kind  # a state, and what happened later
+        self.most_sentences = max(len(older.sentences), len(newer.sentences))
+        self._whole: dict[frozenset[str], float] = {}
+
+    def weigh(self, words: Set[str]) -> float:
+        """The weight of some words together."""
+        return sum(map(self.weight, words))
+
+    def weigh_all(self, sentence: ReadSentence) -> float:
+        """The weight of all words of a sentence, which stands beside many others."""
+        if sentence.words not in self._whole:
+            self._whole[sentence.words] = self.weigh(sentence.words)
+        return self._whole[sentence.words]
+
+
+class _Pair:
+    """A sentence of the older line beside one of the newer."""
+
+    def __init__(self, lines: _Lines, one: ReadSentence, other: ReadSentence) -> None:
+        self.lines, self.one, self.other = lines, one, other
+        # Somebody else is said to have said it, or nobody is sure; what one wants oneself is an opinion.
+        self.is_guess = "unsure" in other.marks and not lines.of_opinions
         self.at_two_times = bool(one.times and other.times and one.times != other.times)
-        alike, heads = one.words & other.words, {word[:STEM] for word in other.words}
-        rest = (word for word in one.words - alike if word[:STEM] in heads)
-        self.shared = alike.union(word for word in rest if any(_is_form(word, its) for its in other.words))
+
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        """The words of the one that the other has too, in some form."""
+        one, other = self.one.words, self.other.words
+        alike, heads = one & other, {word[:STEM] for word in other}
+        rest = (word for word in one - alike if word[:STEM] in heads)
+        return alike.union(word for word in rest if any(_is_form(word, its) for its in other))
 
     @property
     def identified(self) -> set[str]:
         """The terms of names with a digit in the newer one: they say whom it is about, as any name does."""
-        return {*terms(" ".join(_identifiers(self.other.text)))}
+        return {*terms(" ".join(self.other.identifiers))}
 
     def telling(self) -> float:
         """The weight of what two facts share, but for words like "likes", which they may share about two things, and for whom."""
-        return self.weigh(self.shared - opposites().keys() - self.identified) if self.of_facts else 0.0
-
-    def weigh(self, words: frozenset[str]) -> float:
-        """The weight of some words together."""
-        return sum(map(self.weight, words))
+        return self.lines.weigh(self.shared - opposites().keys() - self.identified) if self.lines.of_facts else 0.0
 
     def found(self, rule: str, reason: str, nearness: float, verdict: str = "replaces") -> PairJudgement:
         """The judgement of a rule on the two; a guess asks, whatever the rule, and is half as near."""
@@ -134,35 +154,34 @@ def _is_form(one: str, other: str) -> bool:
 
 def _judged(pair: _Pair) -> PairJudgement | None:
     one, other = pair.one, pair.other
-    if not _is_one_subject(one, other):
-        return None
     if {"never"} & (one.marks ^ other.marks):
         return _never(pair)
     if not _may_change(pair):
         return None
-    shared, mine, its = pair.weigh(pair.shared), pair.weigh(one.words), pair.weigh(other.words)
+    lines = pair.lines
+    shared, mine, its = lines.weigh(pair.shared), lines.weigh_all(one), lines.weigh_all(other)
     alike = 2 * shared / (mine + its) if mine + its else 0.0
     like = _SharedWeight(shared, alike, shared / mine if mine else 0.0, shared / its if its else 0.0)
-    rules = (_other_value, _denied, *((_ended, _changed, _topic, _alike) if not pair.together else ()))
+    rules = (_other_value, _denied, *((_ended, _changed, _topic, _alike) if not lines.together else ()))
     return next(filter(None, (rule(pair, like) for rule in rules)), None)
 
 
 def _may_change(pair: _Pair) -> bool:
     """False where the older line tells what happened, or a guess, and where the newer one adds to it."""
     one, other = pair.one, pair.other
-    if "added" in other.marks or ("unsure" in one.marks and not pair.of_opinions):
+    lines = pair.lines
+    if "added" in other.marks or ("unsure" in one.marks and not lines.of_opinions):
         return False
-    if "record" in one.marks and pair.of_facts:
+    if "record" in one.marks and lines.of_facts:
         return True
-    if pair.of_facts and pair.older.kind is not Kind.EXPERIENCE:
+    if lines.of_facts and lines.older.kind is not Kind.EXPERIENCE:
         return "event" not in one.marks & other.marks or bool(other.marks & {"cancelled", "change", "now"})
-    happened = pair.older.kind is Kind.EXPERIENCE or "event" in one.marks
+    happened = lines.older.kind is Kind.EXPERIENCE or "event" in one.marks
     if happened and "cancelled" not in other.marks:
         return False
     # Of a log, sentences that each say one thing, told on two days; a diary tells a story, and "!" of a moment.
-    sentences = max(len(pair.older.sentences), len(pair.newer.sentences))
-    is_plain = not pair.together and not one.text.rstrip().endswith(("!", "！"))
-    return pair.of_facts or (is_plain and (bool(pair.older.speaker) or sentences <= _BRIEF))
+    is_plain = not lines.together and not one.text.rstrip().endswith(("!", "！"))
+    return lines.of_facts or (is_plain and (bool(lines.older.speaker) or lines.most_sentences <= _BRIEF))
 
 
 class _SharedWeight(NamedTuple):
@@ -189,23 +208,18 @@ def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
     mine, its = one.kin | one.people, other.kin | other.people
     if not (one.kin <= its and other.kin <= mine):
         return False
-    named = _identifiers(one.text), _identifiers(other.text)
+    named = one.identifiers, other.identifiers
     if named[0] and named[1] and not (named[0] <= named[1] or named[1] <= named[0]):
         return False
     return one.which == other.which or not (one.which and other.which)
 
 
-def _identifiers(text: str) -> set[str]:
-    """Names with a digit in them ("NJ-02", "T1"): two of them are two things."""
-    return set(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold()))
-
-
 def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """One sentence with another number, or another time."""
-    done = "event" in pair.other.marks and not {"change", "new"} & pair.other.marks and not pair.of_facts
-    if done or like.alike < _SAME or pair.is_told_apart or not (against := _against_value(pair)):
+    done = "event" in pair.other.marks and not {"change", "new"} & pair.other.marks and not pair.lines.of_facts
+    if done or like.alike < _SAME or pair.lines.is_told_apart or not (against := _against_value(pair)):
         return None
-    if not pair.together or {"now", "change"} & pair.other.marks:
+    if not pair.lines.together or {"now", "change"} & pair.other.marks:
         return pair.found("replaced: value", against, like.middle)
     amounts = pair.one.numbers + pair.other.numbers
     if len(pair.one.numbers) == len(pair.other.numbers) == 1 and all(amount.stated for amount in amounts):
@@ -219,10 +233,10 @@ def _against_value(pair: _Pair) -> str:
     if one.beside and other.beside and one.beside != other.beside:
         return ""
     for mine, its in product(one.numbers, other.numbers) if not pair.at_two_times else ():
-        counted = _is_form(mine.unit or "-", its.unit or "-") and (pair.of_facts or pair.shared - {mine.unit, its.unit})
-        if mine.value != its.value and counted:
+        counted = bool(pair.lines.of_facts or pair.shared - {mine.unit, its.unit})
+        if mine.value != its.value and counted and _is_form(mine.unit or "-", its.unit or "-"):
             return f"{mine.text} against {its.text}"
-    if one.times and other.times and not one.times & other.times and not pair.together:
+    if one.times and other.times and not one.times & other.times and not pair.lines.together:
         return " against ".join(" ".join(sorted(times)) for times in (one.times, other.times))
     return ""
 
@@ -267,19 +281,19 @@ def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 def _never(pair: _Pair) -> PairJudgement | None:
     """That something was never done, and that it was: what was done later ends the first, else both cannot be true."""
     denies, says = sorted((pair.one, pair.other), key=lambda said: "never" not in said.marks)
-    part = pair.weigh(pair.shared) / (min(pair.weigh(denies.words), pair.weigh(says.words)) or 1.0)
-    telling = [word for word in pair.shared if pair.weight(word) >= _FEWEST]
+    part = pair.lines.weigh(pair.shared) / (min(map(pair.lines.weigh_all, (denies, says))) or 1.0)
+    telling = [word for word in pair.shared if pair.lines.weight(word) >= _FEWEST]
     if says.marks & {"denied", "unsure", "plan", "added"} or len(telling) < 2 or part < _HALF:
         return None
-    later = says is pair.other and not pair.together
+    later = says is pair.other and not pair.lines.together
     return pair.found(NEVER, _words(pair), part, "replaces" if later else "disagrees")
 
 
 def _is_whole(pair: _Pair) -> bool:
     """True for two facts that share some words; else where each sentence is all that its line says, in few words."""
-    sizes = len(pair.older.sentences), len(pair.newer.sentences), len(pair.one.words) // (_BRIEF + 1)
+    sizes = len(pair.lines.older.sentences), len(pair.lines.newer.sentences), len(pair.one.words) // (_BRIEF + 1)
     alone = sizes == (1, 1, 0)
-    return alone or (pair.of_facts and len(pair.shared) > 1)
+    return alone or (pair.lines.of_facts and len(pair.shared) > 1)
 
 
 def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -289,8 +303,8 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
         return None
     at = pair.shared & pair.other.changed
     at -= pair.identified if marks == {"new"} else set()  # "a new battery in NJ-02": what is new is not the box
-    at_marker = pair.weigh(at) >= _AT_MARKER
-    if pair.of_facts and not pair.of_notes:
+    at_marker = pair.lines.weigh(at) >= _AT_MARKER
+    if pair.lines.of_facts and not pair.lines.of_notes:
         found = at_marker or (marks != {"new"} and (pair.telling() >= _TELLING or like.near >= _HALF))
     else:
         brief = max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
@@ -302,15 +316,15 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Another value of what one has one of, or another name of one kind; of notes, where a marker says so; two facts need none."""
-    one, other = pair.one, pair.other
-    both = {name for name in one.topics & other.topics if pair.of_facts or not name.startswith(_OF_FACTS)}
-    alike = pair.of_facts and pair.older.names and pair.older.kind is pair.newer.kind
+    one, other, lines = pair.one, pair.other, pair.lines
+    both = {name for name in one.topics & other.topics if lines.of_facts or not name.startswith(_OF_FACTS)}
+    alike = lines.of_facts and lines.older.names and lines.older.kind is lines.newer.kind
     alone = alike and any(not name.startswith(_OF_FACTS) for name in both)
-    if not (other.marks & {"now", "change"} or pair.telling() or alone) or pair.is_told_apart or _says_no_more(pair):
+    if not (other.marks & {"now", "change"} or pair.telling() or alone) or lines.is_told_apart or _says_no_more(pair):
         return None
     if both:
         return pair.found("replaced: topic", min(both), 0.3 + like.near / 2)
-    if not (pair.older.key or pair.older.names or like.shared):
+    if not (lines.older.key or lines.older.names or like.shared):
         return None  # a listed name alone may be of anything
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):
         if kind == its_kind and (kind, its) not in one.kinds:
@@ -320,11 +334,11 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Two facts that share a telling word, the newer with another value or what else became of it."""
-    if "kept" in pair.other.marks or pair.is_told_apart or pair.is_guess or _says_no_more(pair):
+    if "kept" in pair.other.marks or pair.lines.is_told_apart or pair.is_guess or _says_no_more(pair):
         return None
     against = _against_value(pair)
     needed, part = (_TELLING if against else _ALONE), _NEAR
-    if pair.of_notes:  # which do not say whom they are about
+    if pair.lines.of_notes:  # which do not say whom they are about
         needed, part = 2 * needed, _HALF
     enough = pair.telling() >= needed and like.near >= part
     return pair.found(ALIKE, against or _words(pair), like.middle) if enough else None

@@ -44,7 +44,8 @@ class ReadSentence(NamedTuple):
 
     `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
     are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
-    `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал». Of a sentence about
+    `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
+    them ("NJ-02", "T1"): two of them are two things. Of a sentence about
     more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
 
@@ -61,6 +62,7 @@ class ReadSentence(NamedTuple):
     kinds: frozenset[tuple[str, str]] = frozenset()
     ordered: tuple[str, ...] = ()
     changed: frozenset[str] = frozenset()
+    identifiers: frozenset[str] = frozenset()
 
     @property
     def is_long(self) -> bool:
@@ -95,6 +97,7 @@ def _with_clauses(text: str, names: frozenset[str]) -> Iterator[ReadSentence]:
             yield made._replace(marks=made.marks | (whole.marks & {"unsure"}))
 
 
+@lru_cache(maxsize=4096)
 def speaker_of(text: str) -> str:
     """The label before a line of a conversation ("**Anna**: …", "Anna: …" after a clock time), folded; empty for none."""
     match = _label().match(text)
@@ -186,6 +189,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         ),
         ordered=tuple(dict.fromkeys(ordered)),
         changed=frozenset(word for _, changed in around for word in changed if word not in kin),
+        identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
     )
 
 

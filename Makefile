@@ -8,7 +8,7 @@ NOW := 2025-11-30
 one_use = $(USER_VENV)/bin/python -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check bench judge week score torture docs pictures site package lock lowest extras mutants browser fuzz sbom clean
+.PHONY: help demo tour test test-long check bench judge week score torture docs pictures site package lock lowest extras mutants browser fuzz sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -34,8 +34,11 @@ demo: $(USER_VENV)/ready  ## the main job on a copy of fixtures/workspace, insta
 tour: $(USER_VENV)/ready  ## the same, and every other command
 	@RUN=$(abspath $(USER_VENV)/bin) NOW=$(NOW) sh bench/demo.sh tour
 
-test: $(VENV)/ready  ## all tests
-	$(RUN)/python -m pytest -n 4 --dist worksteal
+test: $(VENV)/ready  ## the tests, but for those that take longest
+	$(RUN)/python -m pytest -n 4 --dist worksteal -m "not long"
+
+test-long: $(VENV)/ready  ## the others: tests/long.txt
+	$(RUN)/python -m pytest -n 4 --dist worksteal -m long
 
 check: $(VENV)/ready  ## lint, types, order of rooms, figures of the code
 	$(RUN)/ruff check memctl tests bench

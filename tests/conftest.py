@@ -41,8 +41,11 @@ def update_corpus(request: pytest.FixtureRequest) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests marked slow run in `make torture`, and where -m asks for them: `pytest -m slow`."""
-    if not config.option.markexpr and not os.environ.get("MEMCTL_TORTURE"):
+    """Tests marked slow run in `make torture`, and where -m asks for them: `pytest -m slow`; those of long.txt are marked long."""
+    long = {*Path(__file__).with_name("long.txt").read_text("utf-8").splitlines()}
+    for item in (item for item in items if item.nodeid.partition("[")[0] in long):
+        item.add_marker("long")
+    if "slow" not in config.option.markexpr and not os.environ.get("MEMCTL_TORTURE"):
         slow = [item for item in items if "slow" in item.keywords]
         items[:] = [item for item in items if "slow" not in item.keywords]
         config.hook.pytest_deselected(items=slow)

@@ -11,7 +11,7 @@ one_use = $(USER_VENV)/bin/python -m pip --python $(1)/bin/python install --quie
 .PHONY: help demo tour test test-long check bench judge week score torture docs pictures site package lock lowest extras mutants browser fuzz sbom clean
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -14,7 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..markdown.attributes import ATTRIBUTES
-from ..markdown.escape import COMMAND
+from ..markdown.escape import COMMAND, UNSEEN
 
 _IN_REPLIES = [each for each in ATTRIBUTES if each.reply]
 COMMANDS = {
@@ -46,9 +46,13 @@ _EDGE = r"[\"'“”«»]?"  # a name may be quoted too, as in JSON
 _IS = r"\s{0,8}[=＝:：]\s{0,64}"
 _NAMES = "|".join(sorted({*_ALIASES, *(name for names in COMMANDS.values() for name in names)} - {""}, key=len)[::-1])
 _INSIDE = "this command stands inside another one"
-_NEAR = 2000  # characters around a command in which quotation marks are looked for
-_HIDDEN_LETTERS = "\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\ufeff"
-_DISGUISED = rf"^[ \t]*[{_HIDDEN_LETTERS}]|[{_HIDDEN_LETTERS}][`~<>\[【［]|[`~<>!\[【［][{_HIDDEN_LETTERS}]"
+_NEAR = 2000  # characters behind a command in which the end of a single quotation is looked for
+_EMOJI = "\ufe0f"  # follows one now and then
+_HIDDEN_LETTERS = f"{UNSEEN}\u180b-\u180f\u2800\ufe00-\ufe0e\U0001d173-\U0001d17a"
+_DISGUISED = (
+    rf"^[-*+>#|\d.)\[\] \t]*[{_HIDDEN_LETTERS}{_EMOJI}]|[{_HIDDEN_LETTERS}][\[【［]|[`~<>!\[【［][{_HIDDEN_LETTERS}{_EMOJI}]"
+    rf"|(?:[{_HIDDEN_LETTERS}]|\r(?!\n))[ \t]{{0,8}}[`~<>]|<[^<>\s]{{0,40}}[{_HIDDEN_LETTERS}{_EMOJI}]"
+)
 _BEGUN = rf"[\s,;，；、](?:{_NAMES})\s{{0,8}}[=＝]\s{{0,8}}[\"'“”«»]"  # another attribute
 
 
@@ -164,7 +168,7 @@ class _ReplyReader:
     def commands(self) -> Iterator[Command]:
         if not self._openers:
             return
-        unread = _Unread(self._text)
+        unread, quotes = _Unread(self._text), _Quotes(self._text)
         at, line, counted = _thought_before(self._text), 1, 0
         self.ignored = bisect_left(self._starts, at)
         number = self.ignored
@@ -174,12 +178,13 @@ class _ReplyReader:
             hidden = unread.first(at, opener.start())
             if hidden:
                 at = hidden[1]
+                quotes.skip(*hidden)
                 before, number = number, bisect_left(self._starts, at, lo=number)
                 self.ignored += number - before
                 continue
             self._is_open = False
             found = self._command(opener)
-            if found and not found.problem and self._is_quoted(at, found):
+            if found and quotes.skip(found.start, found.end) and not found.problem:
                 self.ignored, found = self.ignored + 1, None
             at = found.end if found else opener.end()
             if found:
@@ -196,15 +201,6 @@ class _ReplyReader:
             return self._is_open
         rest = self._text[command.start : self._starts[number + 1] if number + 1 < len(self._starts) else None]
         return len(re.findall(r'(?<!\\)["“”«»]', rest)) % 2 > 0 or not re.search(r"\n[ \t]*\n", rest)
-
-    def _is_quoted(self, at: int, command: Command) -> bool:
-        """True for a command between quotation marks of the paragraph, from `at` on: it is told, not given."""
-        before = self._text[max(at, command.start - _NEAR) : command.start].rpartition("\n\n")[2]
-        after = self._text[command.end : command.end + _NEAR].partition("\n\n")[0]
-        if before.count('"') % 2 and '"' in after:
-            return True
-        pairs = ("“”", "„“", "„”", "«»", "»«", "‹›", "「」", "『』", "《》", "〈〉")
-        return any(before.rfind(pair[0]) > before.rfind(pair[1]) and pair[1] in after for pair in pairs)
 
     def _command(self, opener: re.Match[str]) -> Command | None:
         """The command that begins here; None where it only looks like one."""
@@ -246,6 +242,8 @@ class _ReplyReader:
 
     def _is_link(self, start: int, end: int, bare: bool) -> bool:
         """True for `[…](target)`, `![…]`, and where a value stands alone for `[…][1]` and `[…]: target` too."""
+        if self._text[max(0, start - 2) : start] == "![":
+            return True
         if self._text[end : end + 1] not in "([:" and self._text[start - 1 : start] != "!":
             return False
         rest = self._text[end : end + 2000]
@@ -400,28 +398,43 @@ def _unescaped(value: str, key: str) -> str:
 _THINKING = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 
 
-_TAG = r"[a-z][\w:.-]{0,40}"
+_TAG = r"[^\W\d_][\w:.-]{0,40}"
 # Tags in which a model answers. In any other pair of tags stands what it was given, in these to the last or the end.
 _ANSWERS = r"answer|final(?:_answer)?|response|reply|output|message|p|div|span|b|i|u|em|strong|a|ul|ol|li|table|tr|td|th|h[1-6]|br|hr"
-_GIVEN = r"(?:memory|core|tool|function|search|web|result|document|recalled|context|observation|source|quote|page|email)s?(?:[\W_]|$)"
+_GIVEN = (
+    r"(?:[\w.-]{0,20}:)?(?:(?:memor|tool|function|search|web|recall|retriev)\w*|(?:core|result|document|context|observation|source|quote"
+    r"|page|passage|chunk|snippet|stdout|system|email)s?(?:[\W_]|$))"
+)
+_PARAGRAPH_END = r"(?=\n[ \t]*(?:\n|\Z))"
+# Of a chat template: where one begins a turn that is not the model's, others speak.
+_TOKEN = r"<[|｜][^|｜<>\n]{1,40}[|｜]>"
+_MODEL = r"(?:assistant|model|final)"
 
 
 # Marks of other languages than Markdown between which stands what somebody else said, and what ends each.
 _TOLD = (
-    (r"\[(?:quote|code)\b[^\]\n]{0,80}\]", r"\[/(?:quote|code)\]"),
+    (r"\[(?:quote|code|inst|tool_results)\b[^\]\n]{0,80}\]", r"\[/(?:quote|code|inst|tool_results)\]"),
     (r"\\begin\{(?:verbatim|lstlisting|minted|quote|quotation)\*?\}", r"\\end\{"),
     (r"^:::+[ \t]*[\w{][^\n]*$", r"^:::+[ \t]*$"),
     (r"^'''[ \t]*$", r"^'''[ \t]*$"),
-    (r"<\|(?:tool|function|search|result|observation|ipython|user|system)[^|<>\n]{0,40}\|>", r"<\|[^|<>\n]{1,40}\|>"),
-)
+    (r"^#\+begin_\w[^\n]*$", r"^#\+end_"),
+    (r"<!\[CDATA\[", r"\]\]>"),
+    (rf"(?<!assistant)(?<!model)(?<!final)(?!<[|｜](?:begin_of|/?think|assistant)){_TOKEN}(?!{_MODEL})|<start_of_turn>(?!model)",
+     rf"{_MODEL}(?:{_TOKEN}|\n)|<[|｜]assistant[|｜]>"),
+    (r"^(?:observation|(?:tool|function|search|web)(?:[ _-]?(?:result|output|response))?s?|user|human|system)[ \t]*[:：]", _PARAGRAPH_END),
+)  # fmt: skip
 
 
 # What may begin such a part.
 _HIDING = (
     r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?:(?P<fence>`{3,})[^`\n]*$|(?P<tildes>~{3,})[^\n]*$)"
-    r"|(?P<quote>^(?:[^\S\n]|\ufeff)*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*[>＞])|(?P<indented>(?:\A|^[ \t]*\n)(?: {4}| {0,3}\t)[^\n]*)|(?P<ticks>`+)"
+    r"|(?P<quote>^(?:[^\S\n]|\ufeff|(?:[-*+]|#{1,6}|\d{1,9}[.)]|\[[ xX]?\])[^\S\n]|[*_]{2,3}(?=[>＞]))*(?:[>＞﹥›»❯|｜]|&gt;|\[\^[^\]\n]{1,40}\]:))"
+    r"|(?P<indented>(?:\A|^[ \t]*\n|(?<=```|~~~)\n|^ {0,3}(?:#{1,6}[ \t][^\n]*|[-*_=]{3,}[ \t]*)\n)(?: {4}| {0,3}\t)[^\n]*"
+    r"|^[ \t]*(?:[-*+]|\d{1,9}[.)]) {5}[^\n]*)|(?P<ticks>`+)"
     rf"|(?P<told>{'|'.join(begin for begin, _ in _TOLD)})"
-    rf"|(?P<comment><!--)|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>|<(?!(?:{_ANSWERS})[\s>/])(?P<whole>{_TAG})(?=[\s>/])[^<>]{{0,200}}>"
+    rf"|(?P<comment><!--)|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>"
+    rf"|(?:[<＜]|&lt;)(?!(?:{_ANSWERS})[\s>/])(?P<whole>{_TAG})(?=[\s>＞/&])[^<>＜＞]*(?:[>＞])?"
+    rf"|[\[【](?!(?:{_ANSWERS}|{COMMAND})\b)(?P<boxed>{_TAG})[^\[\]【】]*[\]】]"
 )
 _THINK_END = rf"</({_THINKING})\s{{0,8}}>"
 
@@ -435,13 +448,61 @@ def _thought_before(text: str) -> int:
     return 0 if opened else end.end()
 
 
+_OPENS, _CLOSES, _ALWAYS = "“„‟«‹「『《〈‘", "”»›」』》〉’", "「」『』《》〈〉"
+_BEFORE, _BEHIND = "([{<—–-:：,，;；=/*_~`|（【", ")]}>.,;:!?。，；：！？、…*_~`|）】"  # what stands around a quotation
+_MARK = rf"[{_OPENS}{_CLOSES}\"＂']|[{_OPENING}{_CLOSING}]|\n(?:[ \t]*\n)?"
+# A mark that may end a quotation, and does not end a value of a command.
+_LAST = rf"[\"＂{_OPENS[:-1]}{_CLOSES[:-1]}](?!\s{{0,8}}[{_CLOSING}]|\s{{1,8}}\w{{1,24}}\s{{0,8}}[=＝])"
+
+
+class _Quotes:
+    """Follows quotation marks and brackets from left to right: what stands in them is told, not given."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._double, self._single, self._boxes = text, 0, 0, 0, 0
+        self._last = max((found.start() for found in _compiled(_LAST).finditer(text)), default=-1)
+
+    def skip(self, start: int, end: int) -> bool:
+        """True if text[start:end] stands between such marks; those in it do not count."""
+        for mark in _compiled(_MARK).finditer(self._text, self._at, max(start, self._at)):
+            self._count(mark)
+        self._at = max(self._at, end)
+        near = self._text[end : end + _NEAR]
+        return (
+            (self._double > 0 and self._last >= end)
+            or (self._single > 0 and bool(re.search(r"(?<!\s)['’](?!\w)", near.partition("\n\n")[0])))
+            or (self._boxes > 0 and bool(re.match(rf"[^\n{_OPENING}{_CLOSING}]*[{_CLOSING}]", near)))
+        )
+
+    def _count(self, mark: re.Match[str]) -> None:
+        char, text = mark[0], self._text
+        before, behind = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
+        if char[0] == "\n":
+            self._boxes, self._single = 0, self._single if char == "\n" else 0
+        elif char in "[【［]】］":
+            step = (not behind or behind not in "[【［") if char in "[【［" else -1
+            self._boxes = max(0, self._boxes + step)
+        else:
+            left = not before or before.isspace() or before in _BEFORE
+            right = not behind or behind.isspace() or behind in _BEHIND
+            if left == right or char in _ALWAYS:
+                left = char in _OPENS or (char in '"＂' and not self._double)
+                right = not left and (char not in "'’" or not behind.isalnum())
+            if char in "'‘’":
+                self._single = self._single + 1 if left else max(0, self._single - right)
+            elif left and text[mark.start() - 2 : mark.start()] == "\n\n":  # the same one goes on
+                self._double = 1
+            else:
+                self._double = max(0, self._double + (1 if left else -1))
+
+
 class _Unread:
     """Finds those parts from left to right; all lookups together take time in proportion to the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._ticks = self._ends("(`+)")
-        self._tags = self._ends(rf"</({_TAG})\s{{0,8}}>")
+        self._tags = self._ends(rf"(?:[<＜\[【]|&lt;)/({_TAG})\s{{0,8}}(?:[>＞\]】]|&gt;)")
         self._blank = [found.start() for found in re.finditer(r"\n[ \t]*(?=\n)", text)]
         closing = _compiled(r"^[ \t]*(`{3,}|~{3,})[ \t]*$")
         self._fences = [(found.start(), found.end(), found[1]) for found in closing.finditer(text)]
@@ -474,10 +535,10 @@ class _Unread:
         if match["ticks"] or match["fence"]:
             kind = "ticks" if match["ticks"] else "fence"
             return self._code_end(match.start(kind), match[kind])
-        if match["whole"]:
-            return self._tag_end(end, match["whole"].lower())
+        if match["whole"] or match["boxed"]:
+            return self._tag_end(end, (match["whole"] or match["boxed"]).lower(), bool(match["whole"]))
         if match["quote"] or match["indented"]:
-            ending = r"(?=\n[ \t]*(?:\n|\Z))" if match["quote"] else r"(?=\n(?! {4}| {0,3}\t|[ \t]*\n))"
+            ending = _PARAGRAPH_END if match["quote"] else r"(?=\n(?! {4}| {0,3}\t|[ \t]*\n))"
         elif match["told"]:
             ending = next(closing for opening, closing in _TOLD if _compiled(opening).fullmatch(match["told"]))
         elif match["think"]:
@@ -501,10 +562,10 @@ class _Unread:
             return None
         return ends[at]
 
-    def _tag_end(self, start: int, name: str) -> int | None:
+    def _tag_end(self, start: int, name: str, is_tag: bool) -> int | None:
         """The end of what stands between tags, as code or as what a model was given: its commands are somebody else's."""
         ends = self._tags.get(name, [])
-        given = _compiled(_GIVEN).match(name)
+        given = is_tag and _compiled(_GIVEN).match(name)
         at = len(ends) - 1 if given and ends else bisect_left(ends, start)
         if at < len(ends) and ends[at] > start:
             return ends[at]

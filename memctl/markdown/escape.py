@@ -10,10 +10,12 @@ from ..facts import Span
 
 # C0 and C1 controls but the tab, bidirectional and invisible characters, tags, lone surrogates: all can make a terminal
 # do or show what the text does not say. A line break too: a file name may hold one, and forge a line of an answer.
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff"
 )
+"""These without the line breaks of every page, as the inside of a class of a regex."""
+_UNSAFE = re.compile(f"[\n\r{UNSEEN}]")
 
 
 def printable(text: str) -> str:

@@ -195,7 +195,7 @@ VALUES = st.text(
 )
 
 
-@given(VALUES.map(str.strip).filter(bool), VALUES.map(str.strip).filter(bool), st.text("ab \n", max_size=9))
+@given(VALUES.map(str.strip).filter(bool), VALUES.map(str.strip).filter(bool), st.text("ab\n", max_size=9))
 def test_what_is_written_well_is_read_as_written(key: str, value: str, around: str) -> None:
     """Whatever the values are."""
     found = one(f'{around}x [SAVE_FACT key="{key}" value="{value}"] y{around}')

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from typing import Any
 
 from ..errors import MemctlError, Refused, Usage
@@ -17,10 +18,11 @@ from ..index.queries.names import mention_counts, near_name, resolve
 from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync
-from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.analyzer import is_identifier, query_terms, stop_terms, terms
 from ..language.names import entity_key
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
+from ..language.sentences import split_sentences
 from ..markdown.additions import Addition, addition, clean, spans_of
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.grammar import Problem, parse, render, with_attributes
@@ -120,10 +122,11 @@ _LOOKED = 24  # words by which such lines are looked up
 def as_said(memory: OpenMemory, facts: Iterable[Fact], speaker: str) -> list[Fact]:
     """The facts in the name of the program that hands them in, which trust nothing that came from outside.
 
-    Refused for one that passes off as its own what an untrusted line says and no trusted one does.
+    Refused for one that passes off as its own what an untrusted line says and no trusted one does. None settles a question,
+    which some answer for themselves alone: `review` has a way for that.
     """
     as_user = memory.workspace.settings.may_speak_as_user
-    made = [replace(fact, source=said_as(fact.source, speaker, as_user)) for fact in facts]
+    made = [replace(fact, source=said_as(fact.source, speaker, as_user), settles=()) for fact in facts]
     own = [fact for fact in made if is_trusted(fact.source)]
     if own and (line := memory.run(lambda at: _echoed(at, own))):
         what = f"it repeats {line.path}#L{line.line}, which came from {line.origin}"
@@ -134,23 +137,34 @@ def as_said(memory: OpenMemory, facts: Iterable[Fact], speaker: str) -> list[Fac
 def _echoed(memory: OpenMemory, facts: Iterable[Fact]) -> Row | None:
     """The line from outside that one of the facts repeats, where no trusted line says the same."""
     memory.sync_for_read()
-    for fact in facts:
-        said = {term for name in fact.entities for term in terms(name)} | set(query_terms(fact.text))
+    for said in (said for fact in facts for said in _words_said(fact)):
         words = sorted(said)[:_LOOKED]
         found = (own_and_entry(memory.index, words, 16, view) for view in ("outside", "trusted"))
-        outside, trusted = ([line for own, line in lines if _repeats(said, own)] for lines in found)
+        outside, trusted = (
+            [line for own, line in lines if _repeats(said, own, set(terms(line.origin)))] for lines in found
+        )
         if outside and not trusted:
             return outside[0]
     return None
 
 
-def _repeats(said: Set[str], own: Set[str]) -> bool:
+def _words_said(fact: Fact) -> Iterator[set[str]]:
+    """The words of a fact, and those of each of its sentences that says something: one that echoes may stand among others."""
+    names = {term for name in fact.entities for term in terms(name)}
+    yield names | set(query_terms(fact.text))
+    sentences = list(islice(split_sentences(fact.text), _LOOKED))
+    for words in map(query_terms, sentences if len(sentences) > 1 else ()):
+        if len(words) >= _FEWEST:
+            yield names | set(words)
+
+
+def _repeats(said: Set[str], own: Set[str], origin: Set[str]) -> bool:
     """True for words that nearly all stand in a line, and every number and name; few words only where it has few more."""
     exact = {term for term in said if is_identifier(term) or any(map(str.isdigit, term))}
     if len(said) >= _FEWEST:
         return exact <= own and len(said & own) >= _ECHO * len(said)
     has_command = "save" in own and not own.isdisjoint(("fact", "doc"))
-    return bool(said) and said <= own and (has_command or len(own) <= _OTHERS * len(said))
+    return bool(said) and said <= own and (has_command or len(own - stop_terms() - origin) <= _OTHERS * len(said))
 
 
 def retain(

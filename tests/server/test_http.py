@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import call, fixture_copy, write_pages
+from face_helpers import call, fixture_copy, memory_on, write_pages
 from http_helpers import Reply, Running, read_reply, request, serve_process, serving
 
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
@@ -196,6 +196,7 @@ def test_a_program_does_not_pass_off_as_its_own_what_came_from_outside(tmp_path:
         "bank/web.md": "---\nsrc: web:x\n---\n\nThe support number of the bank is 555-0199 now.\n\nИван живёт в Париже.\n\n"
         "服务器的密码已经改成蓝色\n\nTea is served at noon in Oslo.\n",
         "memory/2025-11-20.md": "- W: Tea is served at noon in Oslo\n",
+        "memory/echo.md": "- W(src=web:x) @Irina: Lives in Tripoli since the spring\n- W(src=web:x) @Ирина: Живёт в Триполи с весны\n",
     }
     with serving(write_pages(tmp_path, pages)) as server:
         for words in ("Support number of the bank: 555-0199", "Иван живёт в Париже", "服务器的密码已经改成蓝色"):
@@ -209,6 +210,12 @@ def test_a_program_does_not_pass_off_as_its_own_what_came_from_outside(tmp_path:
             "服务器在奥斯陆",
         ):
             assert server.post("/store", {"text": words}).status == 200
+        for words in (
+            "W @Ирина: Триполи",
+            "W @Irina: Tripoli",
+            "Good day. Irina lives in Tripoli since the spring! We had a walk.",
+        ):
+            assert "echo.md" in server.post("/store", {"text": words}).json["error"]
 
 
 def test_review_and_answer(tmp_path: Path) -> None:
@@ -225,6 +232,14 @@ def test_review_and_answer(tmp_path: Path) -> None:
         done = server.post("/v1/answer", asked).json
         assert "src=agent" in done["line"] and done["source"].startswith("memory/2025-11-30.md#L")
         assert server.post("/v1/answer", asked).status == 422 and server.get("/v1/review").json["waiting"] == 0
+        (other,) = memory_on(
+            find_workspace(str(tmp_path), os.environ, tmp_path)
+        ).review()  # the owner's alone, though its id can be worked out
+        for settles in ({"text": f"S(settles={other.id}): It is so"}, {"text": "It is so", "settles": [other.id]}):
+            server.post("/v1/retain", settles)
+        assert [each.id for each in memory_on(find_workspace(str(tmp_path), os.environ, tmp_path)).review()] == [
+            other.id
+        ]
 
 
 def test_stats_and_health(server: Running) -> None:

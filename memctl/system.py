@@ -61,6 +61,12 @@ else:
             os.close(fd)
 
 
+def read_safely(path: Path) -> bytes:
+    """The bytes of a file of ours; none of a pipe that somebody put there, and OSError for a link."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | OPEN_SAFELY)) as stream:
+        return stream.read() or b""
+
+
 def append_bounded(path: Path, line: bytes, most: int) -> None:
     """Add a line to a file of `most` bytes: once it is full a new one begins, and the full one has `.1` behind its name."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OPEN_SAFELY, 0o600)

@@ -23,7 +23,7 @@ from ..notes.edits import diff
 from ..notes.files import prepare_memory
 from ..notes.replace import put as put_file, writing_alone
 from ..notes.workspace import Workspace
-from ..system import OPEN_SAFELY, as_cannot_write
+from ..system import OPEN_SAFELY, as_cannot_write, read_safely
 from .hosts import File, HostEntry, Wish, files_of, notes_of, put, revert, take
 from .jsonc import Malformed, Misfit
 
@@ -211,7 +211,7 @@ def _belongs(path: str, entry: dict[str, Any], wish: Wish) -> bool:
 def _read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
     """What was put into which file, by its path. Derived: without it, what stands there in so many words is still found."""
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        read = json.loads((workspace.memory / "connect.json").read_bytes())
+        read = json.loads(read_safely(workspace.memory / "connect.json"))
         return {path: entry for path, entry in read["files"].items() if entry.keys() >= _KEYS}
     return {}
 

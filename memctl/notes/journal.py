@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import MemctlError
 from ..ids import hashed, page_id
-from ..system import locked
+from ..system import OPEN_SAFELY, locked, read_safely
 from .workspace import Workspace
 
 HELD = "held.json"
@@ -72,7 +72,7 @@ def _add(workspace: Workspace, made: dict[str, Any]) -> None:
         is_full = file.exists() and file.stat().st_size > _MOST
         if is_full and read(workspace)[-1:] and read(workspace)[-1]["command"] != made["command"]:
             file.unlink()
-        fd = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        fd = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | OPEN_SAFELY, 0o600)
         with open(fd, "ab") as stream:
             stream.write(b"\n" + json.dumps(made).encode() + b"\n")  # behind a line that a crash may have torn
 
@@ -81,7 +81,7 @@ def read(workspace: Workspace) -> list[dict[str, Any]]:
     """What is remembered, the oldest first; lines that are none are left out."""
     found = []
     with suppress(OSError):
-        for line in (workspace.memory / _FILE).read_bytes().splitlines():
+        for line in read_safely(workspace.memory / _FILE).splitlines():
             with suppress(ValueError):
                 made = json.loads(line)
                 found += [made] if isinstance(made, dict) and "command" in made else []
@@ -102,7 +102,7 @@ def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> Non
     if workspace.hides:
         return
     with suppress(OSError, ValueError, MemctlError):  # a writer that keeps the lock is rare, and so is a guess
-        raw = (workspace.memory / _FILE).read_bytes()
+        raw = read_safely(workspace.memory / _FILE)
         if named := [path for path in paths if json.dumps(path).encode() in raw]:
             with locked(workspace.memory / "lock", 1.0):
                 records = read(workspace)
@@ -125,7 +125,7 @@ def _let_go_reflected(workspace: Workspace, paths: Sequence[str], bytes_of: Byte
 
     numbers = {page_id(path): path for path in paths}
     file = workspace.memory / "reflected.json"
-    raw = file.read_bytes()
+    raw = read_safely(file)
     wanted = b"|".join(b"%d" % number for number in numbers) if len(numbers) < _FEW else rb"\d+"
     made = re.sub(rb'"(%s)": \["([0-9a-f]+)"' % wanted, left, raw)
     if made != raw:

@@ -23,6 +23,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
+from ..system import read_safely
 from ..truth.judge import judge
 from .fact_source import never_true
 
@@ -75,7 +76,7 @@ class Changes(NamedTuple):
 def read_made(workspace: Workspace) -> MadeFrom | None:
     """What was made last; None where that is not known."""
     try:
-        read: dict[str, Any] = json.loads((workspace.memory / _FILE).read_text("utf-8"))
+        read: dict[str, Any] = json.loads(read_safely(workspace.memory / _FILE))
         made = MadeFrom(**read)
         made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
         date.fromisoformat(made.day)

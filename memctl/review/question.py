@@ -31,6 +31,7 @@ from ..markdown.evidence_line import QUOTED
 from ..notes.files import prepare_memory, write_derived
 from ..notes.journal import HELD
 from ..notes.workspace import Workspace
+from ..system import read_safely
 from . import keep
 
 
@@ -299,7 +300,7 @@ def _put(workspace: Workspace, name: str, text: str) -> bool:
 
 def _text(workspace: Workspace, name: str) -> str:
     with suppress(OSError, ValueError):
-        return (workspace.derived / name).read_text(encoding="utf-8")
+        return read_safely(workspace.derived / name).decode()
     return ""
 
 

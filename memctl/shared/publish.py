@@ -24,6 +24,7 @@ from ..markdown.private import outside_lines_of_text, without_lines
 from ..notes.edits import head, is_behind
 from ..notes.files import prepare_memory, read_page, write_derived
 from ..notes.workspace import Workspace
+from ..system import read_safely
 from .server import SharedPage, SharedServer, SharedWorkspace
 
 _STATE = "shared.json"
@@ -144,7 +145,7 @@ class _Own:
     def __init__(self, workspace: Workspace, key: str) -> None:
         self._workspace, self._key, self._kept = workspace, key, dict[str, list[str]]()
         with suppress(OSError, ValueError):
-            kept = json.loads((workspace.memory / _STATE).read_bytes())
+            kept = json.loads(read_safely(workspace.memory / _STATE))
             self._kept = {str(key): [str(each) for each in value] for key, value in kept.items()}
         self.tokens = self._kept.get(key, [])
 

@@ -364,14 +364,26 @@ def test_without_an_index_one_is_held_in_memory(tmp_path: Path) -> None:
 @posix
 @pytest.mark.parametrize("kind", ["folder", "fifo"])
 @pytest.mark.parametrize(
-    "name", ["index.sqlite", "index.seal", "index.sqlite-wal", "lock", ".gitignore", "index.broken"]
+    "name",
+    [
+        "index.sqlite",
+        "index.seal",
+        "index.sqlite-wal",
+        "lock",
+        ".gitignore",
+        "undo.jsonl",
+        "reflected.json",
+        "review.json",
+    ],
 )
 def test_something_else_under_a_name_of_ours_neither_hangs_nor_breaks(tmp_path: Path, name: str, kind: str) -> None:
     workspace = make_workspace(tmp_path)
     workspace.memory.mkdir()
     (workspace.memory / name).mkdir() if kind == "folder" else os.mkfifo(workspace.memory / name)
-    assert recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY)).hits
-    assert recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY)).hits
+    memory = memory_on(workspace, DAY)
+    for _ in range(2):
+        assert recall(memory, read_query("PostgreSQL", DAY)).hits
+        assert memory.review() == () and (name in ("lock", ".gitignore") or memory.reflect())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="change times are POSIX")

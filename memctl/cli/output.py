@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -48,6 +48,7 @@ class Output:
     """The answer is of recalled lines: whoever repeats it, a model too, gives no bracket command (docs/act.md)."""
 
     _pages: bool = False
+    _beside: set[str] = field(default_factory=set)
 
     @property
     def at_terminal(self) -> bool:
@@ -105,11 +106,13 @@ class Output:
             self._tell(text)
         else:
             self.note(text)
+            self._beside.add(text)  # each call into the library may say it again
 
     def note(self, *texts: str) -> None:
         """Something beside the answer, a line each: to stderr, and not at all when quiet. One that begins with a blank is not wrapped."""
         for text in () if self.quiet else texts:
-            self._tell(text)
+            if text not in self._beside:
+                self._tell(text)
 
     def _tell(self, text: str, stream: TextIO | None = None) -> None:
         """Print a line, on a terminal wrapped, but never inside of a `command`: that may be copied.

@@ -128,7 +128,7 @@ class OpenMemory:
             return known
         seconds = None if whole else self.workspace.settings.sync_seconds
         job = partial(sync, self.workspace, self.index, wait=0, seconds=seconds, progress=self.progress)
-        report = self.resident.synced(job) if self.resident else job()
+        report = self.telling(self.resident.synced(job) if self.resident else job())
         return replace(report, stale=known.stale) if known and known.stale and not report.stale else report
 
     def sync_for_write(self, *, parallel: bool = False) -> None:
@@ -138,7 +138,7 @@ class OpenMemory:
         """
         from .sync import sync
 
-        report = sync(self.workspace, self.index, parallel=parallel, progress=self.progress)
+        report = self.telling(sync(self.workspace, self.index, parallel=parallel, progress=self.progress))
         if report.stale:
             raise report.obstacle or LockBusy(str(self.workspace.memory), 10.0)
 
@@ -146,6 +146,13 @@ class OpenMemory:
         """`synced`, in a process of its own however long it takes; `tell` hears why the index lags behind, if it does."""
         if stale := self.synced(whole=self.resident is None).stale:
             self.tell(f"stale: {stale}")
+
+    def telling(self, report: SyncReport) -> SyncReport:
+        """The report, after `tell` heard which folder cannot be read: it is no empty one."""
+        for folder in ("bank", "memory"):
+            if problem := report.problems.get(folder):
+                self.tell(f"{folder}: {problem}")
+        return report
 
     def _but(
         self: M,

@@ -49,7 +49,7 @@ def _fact_rows(memory: OpenMemory, query: Query) -> list[dict[str, Any]]:
     """Oldest first. What the words of a query ask plays no part. A fact that was replaced stands in its row with what replaced it."""
     index = memory.index
     # Half a memory is not an export: take the time that it takes.
-    if stale := sync(memory.workspace, index, progress=memory.progress).stale:
+    if stale := memory.telling(sync(memory.workspace, index, progress=memory.progress)).stale:
         memory.tell(f"stale, so rows are missing: {stale}")
     about, warnings = resolve_about(index, query)
     for warning in warnings:

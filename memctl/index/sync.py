@@ -12,7 +12,6 @@ from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
-from shutil import rmtree
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
@@ -347,6 +346,8 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
     for view in views:
         build_index(view, rebuild=rebuild, progress=progress)
     if not views and workspace.hides is None:  # where the last private line went, others are answered by this index
+        from shutil import rmtree  # with four ways to compress
+
         rmtree(workspace.memory / "public", ignore_errors=True)
     return report
 

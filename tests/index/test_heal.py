@@ -364,18 +364,8 @@ def test_without_an_index_one_is_held_in_memory(tmp_path: Path) -> None:
 @posix
 @pytest.mark.parametrize("kind", ["folder", "fifo"])
 @pytest.mark.parametrize(
-    "name",
-    [
-        "index.sqlite",
-        "index.seal",
-        "index.sqlite-wal",
-        "lock",
-        ".gitignore",
-        "undo.jsonl",
-        "reflected.json",
-        "review.json",
-    ],
-)
+    "name", ["index.sqlite", "index.seal", "index.sqlite-wal", "lock", ".gitignore", "undo.jsonl", "reflected.json", "review.json"]
+)  # fmt: skip
 def test_something_else_under_a_name_of_ours_neither_hangs_nor_breaks(tmp_path: Path, name: str, kind: str) -> None:
     workspace = make_workspace(tmp_path)
     workspace.memory.mkdir()

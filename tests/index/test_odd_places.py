@@ -35,7 +35,7 @@ def test_a_linked_folder_is_told(tmp_path: Path) -> None:
     for name in ("memory", "bank"):
         (root / name).rmdir() if (root / name).exists() else None
         (root / name).symlink_to(other / "memory")
-    for words in [
+    read = (
         "check",
         "index",
         "recall quokka",
@@ -45,7 +45,8 @@ def test_a_linked_folder_is_told(tmp_path: Path) -> None:
         "docs",
         "export facts",
         "reflect",
-    ]:
+    )
+    for words in read:
         told = call(words.split(), root, merged=True).out
         assert "memory:" in told and "bank:" in told and 2 <= told.count("symbolic link") <= 4, words
 

@@ -203,18 +203,15 @@ def test_a_program_does_not_pass_off_as_its_own_what_came_from_outside(tmp_path:
             refused = server.post("/store", {"text": words})
             assert refused.status == 422 and "bank/web.md#L" in refused.json["error"]
             assert server.post("/store", {"text": words, "source": "web:x"}).status == 200
-        for words in (
+        kept = (
             "Tea is served at noon in Oslo",
             "The support team sits in Oslo now",
             "Иван любит чай",
             "服务器在奥斯陆",
-        ):
-            assert server.post("/store", {"text": words}).status == 200
-        for words in (
-            "W @Ирина: Триполи",
-            "W @Irina: Tripoli",
-            "Good day. Irina lives in Tripoli since the spring! We had a walk.",
-        ):
+        )
+        assert [server.post("/store", {"text": words}).status for words in kept] == [200] * 4
+        sentences = "Good day. Irina lives in Tripoli since the spring! We had a walk."
+        for words in ("W @Ирина: Триполи", "W @Irina: Tripoli", sentences):
             assert "echo.md" in server.post("/store", {"text": words}).json["error"]
 
 
@@ -232,14 +229,11 @@ def test_review_and_answer(tmp_path: Path) -> None:
         done = server.post("/v1/answer", asked).json
         assert "src=agent" in done["line"] and done["source"].startswith("memory/2025-11-30.md#L")
         assert server.post("/v1/answer", asked).status == 422 and server.get("/v1/review").json["waiting"] == 0
-        (other,) = memory_on(
-            find_workspace(str(tmp_path), os.environ, tmp_path)
-        ).review()  # the owner's alone, though its id can be worked out
+        owner = memory_on(find_workspace(str(tmp_path), os.environ, tmp_path))
+        (other,) = owner.review()  # no program's to settle, though its id can be worked out
         for settles in ({"text": f"S(settles={other.id}): It is so"}, {"text": "It is so", "settles": [other.id]}):
             server.post("/v1/retain", settles)
-        assert [each.id for each in memory_on(find_workspace(str(tmp_path), os.environ, tmp_path)).review()] == [
-            other.id
-        ]
+        assert [each.id for each in owner.review()] == [other.id]
 
 
 def test_stats_and_health(server: Running) -> None:

@@ -47,20 +47,22 @@ def read_entries(text: str) -> tuple[list[BeliefEntry], Page]:
     entries = list(page.entries)
     for at, entry in enumerate(entries):
         if entry.role is Role.FACT and entry.block is None and entry.fact and entry.fact.kind is Kind.OPINION:
-            found.append(_entered(entry, entries[at + 1 :], page.lines))
+            found.append(_entered(entries, at, page.lines))
     return found, page
 
 
-def _entered(head: Entry, after: Sequence[Entry], lines: Sequence[str]) -> BeliefEntry:
+def _entered(entries: Sequence[Entry], at: int, lines: Sequence[str]) -> BeliefEntry:
+    head = entries[at]
     assert head.fact is not None
     depth = _depth(lines[head.span.line - 1])
     bullets: list[tuple[Span, Bullet]] = []
     end = head.span.end_line
-    for at, entry in enumerate(after):
+    for below in range(at + 1, len(entries)):  # a copy of the rest for each would be square
+        entry = entries[below]
         if entry.role is Role.HEADING or entry.block is not None:
             break
         if _depth(lines[entry.span.line - 1]) <= depth:
-            if entry.role in _ASIDES and _goes_on(after[at + 1 :], lines, depth):
+            if entry.role in _ASIDES and _goes_on(entries[below + 1 :], lines, depth):
                 continue
             break
         end = entry.span.end_line

@@ -108,11 +108,10 @@ def act(
     # Bytes that are not UTF-8 are shown as such.
     reply = _read(file, "name a file that holds the reply", _MOST_BYTES).decode("utf-8-sig", "replace")
     done = run(call.memory, reply.replace("\r\n", "\n"), dry_run=dry_run, read_only=read_only, private=private)
-    has_reply = bool(done.reply.strip())
     if call.out.json:
         results = [result.as_json() for result in done.results]
         call.out.raw_json({"schema": 1, "reply": done.reply, "results": results, "ignored": done.ignored})
-    elif has_reply:
+    elif done.reply.strip():
         call.out.line(*done.reply.strip("\n").split("\n"), *([""] if done.results else ()))
     for result in () if call.out.json else done.results:
         cure = f"; {result.cure}" if result.cure else ""

@@ -90,10 +90,8 @@ def log(
     ]
     moves.sort(key=lambda move: (move[1].day, move[2].ref))
     if call.out.json:
-        moved = [
-            {"id": v.ref, "day": str(p.day), "from": b, "to": p.confidence, "content": v.text} for b, p, v in moves
-        ]
-        found = answer_json(answer._replace(hits=tuple(told))) | {"beliefs": moved}
+        made = [{"id": v.ref, "day": str(p.day), "from": b, "to": p.confidence, "content": v.text} for b, p, v in moves]
+        found = answer_json(answer._replace(hits=tuple(told))) | {"beliefs": made}
         return call.out.raw_json(found, told or moves)
     for number, hit in enumerate(told, 1):
         print_hit(call, hit, number)

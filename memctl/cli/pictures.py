@@ -77,8 +77,7 @@ def view(
             call.out.raw_json({"url": link})
         else:
             call.out.line(link)
-        told = "opens while `memctl serve` runs; the link reads and cannot write"
-        call.out.note(f"{told}. `memctl view --out DIR` writes files")
+        call.out.note("opens while `memctl serve` runs, to be read alone; `memctl view --out DIR` writes files")
         return
     with call.progress("drawing") as memory:
         done = memory.pictures().write(out)

@@ -78,8 +78,7 @@ def mcp(
         raise ExtraMissing("serve", f"{error.name or 'pydantic'}, which `memctl mcp` needs,") from error
     _log_to(call.out.note)
     if sys.stdin.isatty():
-        waits = "waits for a client's messages on stdin, Ctrl-C ends it"
-        call.out.note(f"an MCP server: {waits}; `memctl connect` tells a host of it")
+        call.out.note("an MCP server: waits for messages on stdin until Ctrl-C; `memctl connect` tells a host of it")
     with call.stay() as memory:
         memory.warm(sync=False, embed=allow_write)
         serve(Session(memory, allow_write, not text_only))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import NothingFound, Usage
 from ..facts import fields
 from ..markdown.escape import many, one_line
-from .call import DRY_RUN, Call, argument, command, flag, option
+from .call import DRY_RUN, Call, argument, command, flag, one_of, option
 from .output import FAINT
 
 if TYPE_CHECKING:
@@ -183,10 +183,8 @@ def export(
     public: bool = flag("--public", "Without private facts."),
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
-    if what not in ("facts", "beliefs"):
-        raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
-    if form not in ("jsonl", "csv", "sqlite"):
-        raise Usage(f"--format {form!r} is not known", "jsonl, csv or sqlite")
+    one_of("WHAT", what, ("facts", "beliefs"), "facts or beliefs")
+    one_of("--format", form, ("jsonl", "csv", "sqlite"), "jsonl, csv or sqlite")
     if what == "beliefs" and form != "sqlite" and (kinds or since or until or len(about or ()) > 1):
         raise Usage("beliefs are chosen by one --about and --as-of", "export facts for the other filters")
     if form == "sqlite" and output is None:

@@ -20,7 +20,7 @@ from ..index.queries import forget as queries
 from ..index.queries.beliefs import answer_lines
 from ..index.queries.entries import Filter, by_refs
 from ..index.queries.expiry import PINNED, Expiry, expiry_on
-from ..index.queries.names import KnownNames, entity_named
+from ..index.queries.names import KnownNames, entity_named, mention_counts, unknown_name
 from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row
@@ -154,6 +154,9 @@ class _Search:
         self.found = Selection()
         self.ids = self._known_ids()
         self._whom = [entity_named(memory.index, name) for name in selectors.about]
+        for name in (who for who in self._whom if isinstance(who, str)):
+            if not mention_counts(memory.index, [entity_key(name)]):
+                memory.tell(f"nobody is known as {name!r}; {unknown_name(memory.workspace, memory.index, name)}")
 
     # -- selectors ----------------------------------------------------------------------------------------------------
 

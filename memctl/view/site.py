@@ -27,7 +27,7 @@ from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, days_of_pages, entry_count
 from ..index.reread import page_lines
 from ..language.names import entity_key
-from ..markdown.escape import printable
+from ..markdown.escape import printable, sources
 from ..recall.lookup import EntityLine, list_entities
 from ..recall.recall import recall_in
 from ..review.collect import open_questions, questions
@@ -44,6 +44,7 @@ _NAMES, _BELIEFS, _PAIRS, _WEEKS, _NEWEST = 200, 40, 100, 8, 30  # of each on on
 _SPELLED = 100  # names without a page that are spelled as their lines do
 _NEAR = 100  # lines by which the neighbours of a name are found
 _MOST_ENTITIES, _FEW_ENTITIES = 300, 12  # names with a page as files; of a large memory
+_MOST_BELIEFS = 1_000  # as files
 _MOST_BYTES = 12_000_000  # of lines as files
 _MANY = 5_000  # entries from which conflicts are not looked for again: that takes minutes
 _PAGE = re.compile(
@@ -53,10 +54,11 @@ _PAGE = re.compile(
 
 @dataclass
 class Site:
-    """The pages of an open public view. `most` are the entities that have one, None for all; `lines` the groups of lines."""
+    """The pages of an open public view. `most` entities and `most_beliefs` are shown, all for None; `kept` are the groups of lines."""
 
     memory: OpenMemory
     most: int | None = None
+    most_beliefs: int | None = None
     kept: set[str] | None = None
     left_out: list[str] = field(default_factory=list)
 
@@ -113,7 +115,7 @@ class Site:
         what, number = match["what"], int(match["number"] or 1)
         if what == "entities" and (part := _part(what, number, self.entities, _NAMES)):
             return self._show("entities.html", "Names", pages=part[0], listed=part[1], total=len(self.entities))
-        if what == "beliefs" and (held := _part(what, number, self.beliefs, _BELIEFS)):
+        if what == "beliefs" and (held := _part(what, number, self.beliefs[: self.most_beliefs], _BELIEFS)):
             return self._show("beliefs.html", "Beliefs", pages=held[0], held=self._drawn(held[1]))
         if what == "days":
             return self._show("days.html", "Days and pages", groups=self.groups, kept=self.kept)
@@ -142,7 +144,7 @@ class Site:
 
     def _digest(self) -> str:
         weeks = sorted((path for path in self.group_of if path.startswith("bank/digest/")), reverse=True)[:_WEEKS]
-        told = [(path, [_cited(line) for line in self._text(path) if line[:2] in ("# ", "- ")]) for path in weeks]
+        told = [(path, [_cited(line, path) for line in self._text(path) if line[:2] in ("# ", "- ")]) for path in weeks]
         return self._show("digest.html", "Digest of the weeks", weeks=told)
 
     def _review(self) -> str:
@@ -212,11 +214,11 @@ def _hash(text: str) -> str:
     return hashed(text.encode("utf-8", "replace"), 6).hex()
 
 
-def _cited(line: str) -> tuple[str, Citation | None]:
-    """A line of a digest without its links, and the line that it cites."""
-    cited = re.search(r"\[([^\]]+#L[\d-L]+)\]\(", line)
+def _cited(line: str, page: str) -> tuple[str, Citation | None]:
+    """A line of the digest on `page` without its links, and the line that it cites."""
+    cited = (Citation(source.path, *source.lines) for source in sources(line, page) if source.lines)
     text = re.sub(r"\s*·?\s*\[[^\]]*\]\([^)]*\)", "", line[2:])
-    return text, Citation.parse(cited[1]) if cited else None
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text), next(cited, None)
 
 
 @cache
@@ -245,7 +247,7 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
     """
     most = _FEW_ENTITIES if entry_count(memory.index) > _MANY else _MOST_ENTITIES
     kept: set[str] = set()
-    site = Site(memory, most, kept)
+    site = Site(memory, most, _MOST_BELIEFS, kept)
     count = size = 0
 
     def put(path: str, text: str) -> None:
@@ -265,10 +267,13 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
         site.left_out.append(f"the lines of {left} older months and pages")
     if (more := len(site.entities) - most) > 0:
         site.left_out.append(f"pages of the {more} names with the fewest lines")
+    if (fewer := len(site.beliefs) - _MOST_BELIEFS) > 0:
+        site.left_out.append(f"the {fewer} beliefs that are least firm")
     for name, text in stylesheets().items():
         put(name, text)
     paths = ["index.html", "days.html", "review.html", "digest.html"]
-    for part in (_part("entities", 1, site.entities, _NAMES), _part("beliefs", 1, site.beliefs, _BELIEFS)):
+    held = _part("beliefs", 1, site.beliefs[:_MOST_BELIEFS], _BELIEFS)
+    for part in (_part("entities", 1, site.entities, _NAMES), held):
         paths += [part[0].path(number) for number in range(1, part[0].last + 1)] if part else []
     for path in [*paths, *(f"entity/{name}.html" for name in site.names)]:
         put(path, site.page(path) or "")

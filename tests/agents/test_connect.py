@@ -220,9 +220,7 @@ def test_a_plugin_of_claude_code(place: Place) -> None:
     folder = place.project / "my plugin"
     done = place.connect("claude-code", "--plugin", str(folder), "--write")
     assert done.code == 0 and f"claude plugin marketplace add '{folder}'" in done.err
-    made = {
-        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
-    }
+    made = {at.relative_to(folder).as_posix(): at.read_text("utf-8") for at in folder.rglob("*") if at.is_file()}
     manifests = {".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"}
     assert made.keys() == manifests | {".mcp.json", "hooks/hooks.json", "skills/memctl/SKILL.md"}
     plugin, market = (json.loads(made[name]) for name in sorted(manifests, reverse=True))
@@ -251,9 +249,7 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("host", "name", "ours", "theirs"), CHANGED, ids=lambda value: value[-24:])
-def test_an_entry_that_a_person_changed_is_left_alone(
-    place: Place, host: str, name: str, ours: str, theirs: str
-) -> None:
+def test_an_entry_that_a_person_changed_stays(place: Place, host: str, name: str, ours: str, theirs: str) -> None:
     """Neither undo nor another --write touches it, or any other file: both say which, and end with 15."""
     place.connect(host, "--write")
     place.put(name, place.read(name).replace(ours, theirs))

@@ -87,9 +87,7 @@ def test_a_slip_is_kept_and_named(words: list[str], told: str, tmp_path: Path) -
         ("/home/quill/venv", "pip install"),
     ],
 )
-def test_an_extra_is_installed_where_memctl_is(
-    prefix: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_extra_goes_beside_memctl(prefix: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Plain pip finds no memctl-workspace to extend where pipx or uv keeps it apart."""
     monkeypatch.setattr("sys.prefix", prefix)
     cure = ExtraMissing("view", "pygal").cure

@@ -194,9 +194,7 @@ def _pages(root: Path) -> dict[str, object]:
     return {path: text for path, text in snapshot(root).items() if not str(path).startswith(".memory")}
 
 
-def test_an_interrupted_command_says_that_nothing_is_half_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_command_left_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it is no long work."""
 
     def stop(*_: object, **__: object) -> None:

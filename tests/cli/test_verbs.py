@@ -145,9 +145,7 @@ def test_status_says_that_it_is_stale(workspace: Workspace, memory: Memory) -> N
         ("\0\1\2", "unreadable", 1),
     ],
 )
-def test_check_names_what_is_to_be_mended(
-    workspace: Workspace, memory: Memory, text: str, rule: str, line: int
-) -> None:
+def test_check_names_what_is_to_mend(workspace: Workspace, memory: Memory, text: str, rule: str, line: int) -> None:
     known = set(memory.check())
     (workspace.root / "bank/new.md").write_bytes(text.encode("utf-8", "surrogateescape"))
     new = [finding for finding in memory.check() if finding not in known]

@@ -144,6 +144,9 @@ def test_about_somebody_without_a_page(workspace: Workspace) -> None:
     for name in ("爱丽丝", "@爱丽丝", "[[爱丽丝]]"):
         assert chosen(workspace, about=(name,)) == [f"{NEW}#L12"]
     assert chosen(workspace, about=("Nobody",)) == []
+    notes: list[str] = []
+    forget(memory_on(workspace, tell=notes.append), Selectors(about=("Petr", "爱丽丝")))
+    assert notes == ["nobody is known as 'Petr'; did you mean Peter?"]
 
 
 def test_a_word_that_is_nobodys_name_means_no_line(tmp_path: Path) -> None:
@@ -524,9 +527,7 @@ def test_not_a_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lin
     assert memory_on(workspace).public().recall("Other").hits  # by an index of its own
     assert bytes_left(workspace, *words)
     shutil.copy(workspace.memory / "index.sqlite", workspace.memory / "index.broken")
-    (workspace.root / NEW).write_text(
-        f"\n## Retain\n\n- {line}\n- W: Other\n"
-    )  # the line moves: its row is written anew
+    (workspace.root / NEW).write_text(f"\n## Retain\n\n- {line}\n- W: Other\n")  # the line moves: its row is made anew
     rows(workspace)
     with contextlib.closing(open_index(workspace)):  # somebody else has it open: its log is not removed by itself
         gone(workspace, ids=(ref,))

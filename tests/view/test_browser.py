@@ -40,7 +40,10 @@ def browser() -> Iterator[Any]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages of the fixture workspace, which speaks three languages."""
     folder = tmp_path_factory.mktemp("site")
-    memory_on(write_pages(reflected_copy(folder), {}), date(2025, 11, 30)).pictures().write(folder / "out")
+    busy = {"memory/2025-11-29.md": "- B @Alice: Heard an owl\n" * 12}
+    memory = memory_on(write_pages(reflected_copy(folder), busy), date(2025, 11, 30))
+    memory.reflect()  # which writes a digest of such a week
+    memory.pictures().write(folder / "out")
     return folder / "out"
 
 

@@ -49,7 +49,7 @@ def reflect(
     elif done.pages:
         out.line(*done.pages)
         for told in done.digest:
-            out.say(f"{told.lead}: {told.text} [{told.citation}]", 3)
+            out.emit(f"{out.style(f'{told.lead}: {told.text}')} [{place_of(call, told.citation)}]", 3)
         if done.conflicts:
             out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
 
@@ -114,7 +114,7 @@ def why(
     for title, hits in (("", reasons.hits), ("replaced by ", reasons.replaced_by), ("replaces ", reasons.replaces)):
         for hit in hits:
             told = f"{hit.day or 'undated'} · {hit.kind.value} · {one_line(hit.content)} ^{hit.ref}"
-            call.out.say(f"{title}{hit.source} · {told}", 3)
+            call.out.emit(f"{title}{place_of(call, hit.source)} · {call.out.style(told)}", 3)
     for view in reasons.beliefs:
         _print_belief(call, view)
 
@@ -133,12 +133,12 @@ def _print_belief(call: Call, view: "BeliefView") -> None:
     standing = view.standing
     weights = f"for {standing.weight_for:g}, against {standing.weight_against:g}"
     call.out.say(_headline(view), 7)
-    call.out.say(f"  {view.place} · ±{standing.deviation:.2f} · {weights}")
+    call.out.emit(f"  {place_of(call, view.place)} · ±{standing.deviation:.2f} · {weights}")
     for line in _drawn(view) if call.out.styled else ():
         call.out.line(f"  {line}")
     for bullet in view.evidence:
-        place = f" · {bullet.citation}" if bullet.citation else ""
-        call.out.say(f"  {bullet.text}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""), 4)
+        place = f" · {place_of(call, bullet.citation)}" if bullet.citation else ""
+        call.out.emit(f"  {call.out.style(bullet.text)}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""), 4)
 
 
 def _drawn(view: "BeliefView") -> list[str]:

@@ -124,6 +124,13 @@ def test_links_open_at_the_line(tmp_path: Path) -> None:
             read_settings(tmp_path / "memctl.toml")
 
 
+@pytest.mark.parametrize("words", ["why pg-choice", "belief show o-n3wk7vfa", "log 2025-11-18"])
+def test_where_evidence_and_history_stand_is_a_link_too(words: str, tmp_path: Path) -> None:
+    """As a hit's own line is."""
+    shown = on_terminal(words.split(), fixture_copy(tmp_path))
+    assert len(re.findall(r"8;;file://\S+\\memory/[\d-]+\.md:\d+\x1b", shown)) > 2 and "#L" not in shown
+
+
 @pytest.mark.parametrize("width", [40, 60])
 def test_notes_and_errors_are_wrapped_and_commands_stay_whole(width: int, tmp_path: Path) -> None:
     """What may be copied is not broken: neither `a command` in a sentence nor one that has a line of its own."""

@@ -99,6 +99,7 @@ class _PageReader:
         self.lines = lines
         self.facts_everywhere = facts_everywhere
         self.entries: list[Entry] = []
+        self.opaque: list[MarkdownBlock] = []  # code and HTML: markers in them may be text
         self.covered = bytearray(len(lines) + 1)  # a byte a line, 1 where an entry holds it
         self.heading = ""
         self.retain_level = 0  # level of the Retain heading we are under; 0 is none
@@ -112,6 +113,7 @@ class _PageReader:
                 self._add_heading(block)
             else:
                 role = Role.ROW if block.type == "tr_open" else Role.CODE
+                self.opaque += [block] if role is Role.CODE else []
                 for first, last in _cut(self.lines, block) if role is Role.CODE else [(block.first, block.last)]:
                     self.add(role, first, last)
 
@@ -212,20 +214,19 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
         if len(line) > MAX_LINE:
             told = f"a line of {len(line)} characters; only the first {MAX_LINE} are searched"
             problems.append((number, Problem(MAX_LINE + 1, told, "break the line")))
-    reader = _PageReader([line[:MAX_LINE] for line in lines], facts_everywhere)
+    shown = _shown(lines)
     front = front_matter_end(lines)
+    reader = _PageReader([line[:MAX_LINE] for line in lines[:front]] + shown[front:], facts_everywhere)
     for number in range(2, front):
         reader.add(Role.REST, number, number)
-    shown = _shown(lines)
     plain = plain_blocks(shown)
-    blocks = list(_in_pieces(shown)) if plain is None else plain
-    reader.walk(blocks)
+    reader.walk(_in_pieces(shown) if plain is None else plain)
     for number in range(1, len(lines) + 1):  # link definitions, nesting deeper than the parser goes
         if not reader.covered[number]:
             reader.heading = ""
             reader.add(Role.REST, number, number)
     entries = sorted(reader.entries, key=lambda e: e.span.line)
-    if plain is None and (managed := find_blocks(shown, _hidden_lines(blocks, shown))):
+    if plain is None and (managed := find_blocks(shown, _hidden_lines(reader.opaque, shown))):
         names = {number: block.name for block in managed for number in range(block.begin, block.end + 1)}
         entries = [entry._replace(block=names.get(entry.span.line, entry.block)) for entry in entries]
     problems += [(e.span.line, e.problem) for e in entries if e.problem]

@@ -269,8 +269,7 @@ def stated_by_hand(entry: BeliefEntry, day: date) -> Bullet:
 
 def own_id(entry: BeliefEntry) -> str:
     """The id for a head without one: of the line that stated it, else of its words."""
-    stated = stated_in(entry)
-    if stated and stated.ref:
+    if (stated := stated_in(entry)) and stated.ref:
         return belief_id(stated.ref)
     return belief_id(fact_id(Kind.OPINION, entry.fact.entities, entry.fact.text, None))
 

@@ -39,9 +39,8 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
     if edited(text, LEDGER):
         return WrittenPage(text, "its block `evidence` was edited; remove it, then reflect writes it again")
     halves = any(is_marker(line) and line.split()[2] == LEDGER for line in lines)
-    if halves and all(
-        block.name != LEDGER for block in live_blocks(lines)
-    ):  # what a person meant by one must not be guessed
+    # What a person meant by one must not be guessed.
+    if halves and all(block.name != LEDGER for block in live_blocks(lines)):
         lost = "its block `evidence` has lost one of its marker lines"
         return WrittenPage(text, f"{lost}; put it back, or take the rest of the block out")
     edits: list[_Edit] = []

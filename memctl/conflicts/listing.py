@@ -115,7 +115,7 @@ def _in_varied_slots(index: Index, names: Sequence[str] | None) -> list[int]:
     first: dict[str, str] = {}
     for key, name, entry, same in slots_filled(index, names):
         if name not in first:
-            first[name] = keys_of(index, name)[0] if name else ""
+            first[name] = keys_of(index, name)[0]
         members[key, first[name]][entry] = same
     return [entry for held in members.values() if len(set(held.values())) > 1 for entry in held]
 
@@ -125,8 +125,7 @@ def _beside(index: Index, fresh: Iterable[int]) -> list[int]:
     found: dict[int, None] = {}
     for entry in by_ids(index, fresh).values():
         if entry.slot is not None and entry.block is None:
-            name = entry.names.split("\n", 1)[0]
-            found |= dict.fromkeys(slot_ids(index, entry.slot, keys_of(index, name) if name else ("",)))
+            found |= dict.fromkeys(slot_ids(index, entry.slot, keys_of(index, entry.names.split("\n", 1)[0])))
     return list(found)
 
 

@@ -260,8 +260,7 @@ def core_of(memory: OpenMemory) -> tuple[str, list[str]]:
         if source := _from_outside(text):
             warnings.append(f"{path} is left out: it came from outside ({source}); take `src` out if you stand for it")
             continue
-        kept = _trusted(text).strip()
-        if kept:
+        if kept := _trusted(text).strip():
             parts.append(f"<!-- {path} -->\n{kept}")
     return "\n\n".join(parts), warnings
 

@@ -102,12 +102,10 @@ def open_index(workspace: Workspace) -> Index:
     try:
         prepare_memory(workspace)
         for _ in range(3):
-            index = _open_if_sound(path)
-            if index:
+            if index := _open_if_sound(path):
                 return index
             with locked(workspace.memory / "lock", _LOCK_SECONDS):
-                index = _open_if_sound(path)  # another process may have healed it while we waited
-                if index:
+                if index := _open_if_sound(path):  # another process may have healed it while we waited
                     return index
                 _move_aside(path)
         raise CannotWrite(str(path), "damaged each time it is made")
@@ -288,7 +286,8 @@ def _has_its_words(index: Index) -> bool:
 # -- the seal: the state of the file as we last left it ---------------------------------------------------------------
 
 
-def _state(path: Path) -> list[int]:
+def state_of(path: Path) -> list[int]:
+    """What changes when a file is written."""
     status = os.stat(path)
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
@@ -300,7 +299,7 @@ def seal_holds(path: Path | None) -> bool:
     try:
         fd = os.open(path.with_suffix(".seal"), os.O_RDONLY | OPEN_SAFELY)
         with open(fd, encoding="ascii") as stream:
-            return stream.read(200) == str(_state(path))
+            return stream.read(200) == str(state_of(path))
     except (OSError, ValueError):
         return False
 
@@ -310,7 +309,7 @@ def _write_seal(path: Path) -> None:
     with suppress(OSError):
         fd = os.open(path.with_suffix(".seal"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN_SAFELY, 0o666)
         with open(fd, "w", encoding="ascii") as stream:
-            stream.write(str(_state(path)))
+            stream.write(str(state_of(path)))
 
 
 def _unseal(path: Path) -> None:

@@ -14,7 +14,7 @@ from ..errors import MemctlError
 from ..notes.settings import SETTINGS, read_settings
 from ..notes.workspace import SKIPPED, Workspace
 from ..system import inotify
-from .heal import DAMAGE, close_index, open_index, seal_holds, with_index
+from .heal import DAMAGE, close_index, open_index, seal_holds, state_of, with_index
 from .index import Index
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Resident:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._read_at = _state_of(workspace)
+        self._read_at = _state_of_settings(workspace)
         self._lock = threading.RLock()
         self._idle: list[Index] = []
         self._watch: FolderWatch | None = None
@@ -109,7 +109,7 @@ class Resident:
 
         The model stays the one that was chosen at the start; settings that cannot be read change nothing.
         """
-        if (state := _state_of(self._workspace)) != self._read_at:
+        if (state := _state_of_settings(self._workspace)) != self._read_at:
             with suppress(MemctlError):
                 read = read_settings(self._workspace.root / SETTINGS)
                 read = read._replace(model=self._workspace.settings.model)
@@ -215,10 +215,8 @@ class Resident:
         self.close()
 
 
-def _state_of(workspace: Workspace) -> tuple[int, ...]:
+def _state_of_settings(workspace: Workspace) -> list[int]:
     """What changes when the settings are written."""
-    try:
-        status = os.stat(workspace.root / SETTINGS)
-    except OSError:
-        return ()
-    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino
+    with suppress(OSError):
+        return state_of(workspace.root / SETTINGS)
+    return []

@@ -216,8 +216,7 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
     with locked(workspace.memory / "lock", LOCK_SECONDS):
         deadline = time.monotonic() + RETRY_SECONDS
         while time.monotonic() < deadline:
-            done = _append_once(workspace, path, compose)
-            if done:
+            if done := _append_once(workspace, path, compose):
                 return done
     error = PageChanged(path)
     error.what = f"{path} was saved by another program again and again; the new text was written, and may stand there"

@@ -177,8 +177,7 @@ def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) ->
 
     MEMCTL_VECTORS stands for `model` under `[vectors]`.
     """
-    choice = named or environ.get("MEMCTL_WORKSPACE")
-    if choice:
+    if choice := named or environ.get("MEMCTL_WORKSPACE"):
         root = Path(os.path.expanduser(choice))
         if not os.path.isdir(root):
             raise NoWorkspace(root, named=True)

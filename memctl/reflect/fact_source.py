@@ -199,7 +199,8 @@ class ToldSince:
             known[str(fact.day)].append(fact)
         told = set(beliefs.days_between(index, self._since, today))
         for day in sorted(told | known.keys()):
-            rows = beliefs.told_on(index, day) if day in told else []
+            on = date.fromisoformat(day)
+            rows = beliefs.facts_between(index, on, on) if day in told else []
             others = self._source.evidence(row for row in rows if row.ref not in self._apart)
             yield sorted([*others, *known[day]], key=lambda fact: fact.ref)
 
@@ -221,7 +222,7 @@ class _PageLines:
         memory, today = source.memory, str(source.memory.today)
         self._source, self._today = source, memory.today
         self.facts = facts = source.facts_of(name)
-        self.keys = keys = set(keys_of(memory.index, name)) if name else {""}
+        self.keys = keys = set(keys_of(memory.index, name))
         own = [fact for fact in facts if fact.names.split("\n", 1)[0] in keys]
         days: dict[int, set[str]] = defaultdict(set)
         for fact in facts:

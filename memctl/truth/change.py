@@ -146,10 +146,8 @@ class _Pair:
 
 def _is_form(one: str, other: str) -> bool:
     """True for one stem, or for two of which one goes on for a few letters ("edit", "editor")."""
-    if one == other:
-        return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= STEM and len(long) - len(short) < 4 and long.startswith(short)
+    return one == other or (len(short) >= STEM and len(long) - len(short) < 4 and long.startswith(short))
 
 
 def _judged(pair: _Pair) -> PairJudgement | None:
@@ -176,8 +174,7 @@ def _may_change(pair: _Pair) -> bool:
         return True
     if lines.of_facts and lines.older.kind is not Kind.EXPERIENCE:
         return "event" not in one.marks & other.marks or bool(other.marks & {"cancelled", "change", "now"})
-    happened = lines.older.kind is Kind.EXPERIENCE or "event" in one.marks
-    if happened and "cancelled" not in other.marks:
+    if (lines.older.kind is Kind.EXPERIENCE or "event" in one.marks) and "cancelled" not in other.marks:
         return False
     # Of a log, sentences that each say one thing, told on two days; a diary tells a story, and "!" of a moment.
     is_plain = not lines.together and not one.text.rstrip().endswith(("!", "！"))
@@ -272,9 +269,8 @@ def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
         return pair.found("conflict: denied", _words(pair), like.alike, "disagrees")
     mine, its = one.words - other.words, other.words - one.words
     if len(mine) == len(its) == 1 and its <= opposites().get(min(mine), frozenset()) and not is_one_denied:
-        return pair.found(
-            "conflict: opposite", f"{_spelled(one, mine)} against {_spelled(other, its)}", 1.0, "disagrees"
-        )
+        against = f"{_spelled(one, mine)} against {_spelled(other, its)}"
+        return pair.found("conflict: opposite", against, 1.0, "disagrees")
     return None
 
 

@@ -71,7 +71,7 @@ def _gather(
         for entry in (entry for entry in fresh if entry.slot is not None and entry.block is None):
             slot, subject = entry.slot or "", _subject(entry)
             if subject not in names:
-                names[subject] = keys_of(index, subject) if subject else ("",)
+                names[subject] = keys_of(index, subject)
             its, place = names[subject], (slot, names[subject][0])
             if place not in whole:
                 whole[place] = today is None or has_marked(index, slot, its)
@@ -79,7 +79,7 @@ def _gather(
             if not whole[place]:
                 ids |= slot_around(index, slot, its, entry, today or "")
         for slot, name in whole if apart else ():
-            ids |= set(private_versions(index, slot, keys_of(index, name) if name else ("",)))
+            ids |= set(private_versions(index, slot, keys_of(index, name)))
         found = list(by_ids(index, ids - known.keys()).values())
         linked = _linked_to(index, [*fresh, *found])
         if linked and today is not None:

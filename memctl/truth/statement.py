@@ -111,11 +111,9 @@ def is_machine(speaker: str) -> bool:
 
 def is_of_owner(text: str) -> bool:
     """True for a text in which the owner speaks of themselves: "I", «мой», 我."""
-    folded = text.casefold()
-    own = _listed("owner")
-    return not {*re.findall(r"[^\W_]+", folded)}.isdisjoint(own) or any(
-        is_han(word[0]) and word in folded for word in own
-    )
+    folded, own = text.casefold(), _listed("owner")
+    spoken = {*re.findall(r"[^\W_]+", folded), *(word for word in own if is_han(word[0]) and word in folded)}
+    return not spoken.isdisjoint(own)
 
 
 def is_of_others(own: str) -> bool:
@@ -341,7 +339,7 @@ def _han_value(numeral: str) -> float:
         if place := _values("places").get(char):
             total, digit, last = total + (digit or 1) * place, 0, place
         else:
-            digit = _values("numbers").get(char, 0)
+            digit = _values("numbers")[char]
             last = last if digit else 1  # 一百零五 is 105, 一百五 150
     return total + digit * (last / 10 if last > 10 else 1)
 

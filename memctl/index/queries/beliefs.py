@@ -147,11 +147,6 @@ def days_between(index: Index, since: date, until: date) -> list[str]:
     return index.column(sql, (str(since), str(until)))
 
 
-def told_on(index: Index, day: str) -> list[Row]:
-    """The facts that count and were written down on a day."""
-    return selected(index, "SELECT id FROM countable WHERE day = ?", (day,))
-
-
 _TWINS = "ref IN (SELECT ref FROM countable WHERE day >= ?1 AND day <= ?2 GROUP BY ref HAVING count(*) > 1)"
 _LINKED = "id IN (SELECT entry FROM link WHERE relation IN ('supports', 'refutes', 'supersedes'))"
 

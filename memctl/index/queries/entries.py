@@ -165,7 +165,6 @@ def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
         "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
     )
-
     return index.each_known("lines", ids, sql, lambda row: (row[1], row[2]))
 
 

@@ -173,8 +173,7 @@ def expunge(index: Index) -> str | None:
             index.run("INSERT INTO words (words) VALUES ('optimize')")
         index.run("PRAGMA busy_timeout = 2000")
         index.run("VACUUM")
-        busy = index.rows("PRAGMA wal_checkpoint (TRUNCATE)")[0][0]
-        if not busy:
+        if not (busy := index.rows("PRAGMA wal_checkpoint (TRUNCATE)")[0][0]):
             with index.writing():
                 index.number &= ~(UNCLEAN | LEFTOVERS)
     except (LockBusy, CannotWrite) as error:

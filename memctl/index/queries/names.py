@@ -84,8 +84,8 @@ def entity_named(index: Index, written: str) -> Entity | str:
 
 
 def keys_of(index: Index, name: str) -> tuple[str, ...]:
-    """Every key under which the entity with a name is written, its page's own first; unless exactly one entity fits, itself."""
-    found = resolve(index, name)
+    """Every key of the entity with a name, its page's own first; where not exactly one fits, and for no name, itself."""
+    found = resolve(index, name) if name else []
     key = entity_key(name)
     return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
 
@@ -220,8 +220,7 @@ def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, Entity]:
     known = entities_of_pages(index, (found[0] for found in pages.values() if len(found) == 1))
     made: dict[str, Entity] = {}
     for key in wanted:
-        entity = known.get(pages[key][0]) if len(pages[key]) == 1 else None
-        if entity:
+        if entity := known.get(pages[key][0]) if len(pages[key]) == 1 else None:
             made[key] = entity._replace(keys=tuple(dict.fromkeys((*entity.keys, key))))
         else:
             made[key] = Entity(key, key, None, "", (key,), (key,))

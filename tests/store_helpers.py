@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 
 import pytest
 from processes import run_memctl
 
+from memctl.errors import MemctlError
 from memctl.index.heal import open_scratch, with_index
 from memctl.index.queries.entries import dump
 from memctl.index.sync import SyncReport, sync
@@ -85,6 +86,27 @@ def memctl(
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     )
+
+
+def table(name: str) -> list[list[str]]:
+    """The cells of a table in tests/data/pairs, a list a row."""
+    lines = (Path(__file__).parent / f"data/pairs/{name}.txt").read_text("utf-8").splitlines()
+    return [[cell.strip() for cell in line.split("|")] for line in lines]
+
+
+def recorded(given: Path, found: str, update: bool) -> str:
+    """What was found before in the lines of a file, which stands beside it; written anew by `pytest --update-corpus`."""
+    expected = given.with_suffix(".expected")
+    if update:
+        expected.write_text(found, encoding="utf-8", newline="\n")
+    return expected.read_text("utf-8")
+
+
+def refusal(job: Callable[[], object]) -> str:
+    """How a call is refused: the kind of error, what it says and what to do about it."""
+    with pytest.raises(MemctlError) as error:
+        job()
+    return f"{type(error.value).__name__}: {error.value.what}; {error.value.cure}"
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -208,6 +208,8 @@ def test_deviation_shrinks_with_weight() -> None:
         (0.95, "+" * 30 + "---", True),  # 2/5 against 30/30
         (0.95, "+" * 30 + "--", False),  # 3/5 against 30/30
         (0.95, "-" + "+" * 21 + "---", True),  # 2/5 against 19/20; the last six would not do
+        (0.05, "+---------+++--", True),  # 3/5 against 1/10: half of all there is
+        (0.95, "-+++++++++---++", True),
         (0.95, "+" * 20 + "-", False),
         (0.5, "+-" * 10, True),  # two heavy sides in balance
     ],
@@ -287,6 +289,9 @@ def test_one_loud_day_is_no_trend() -> None:
     assert ledger([stated(0.7), *votes("++-"), *votes("-" * 5, start=4), *after]).trend == "steady"
     assert ledger([stated(0.7), *votes("-" * 20, start=-30), *after]).trend == "rising"
     assert ledger([stated(0.7), *votes("-" * 20, 0.0, start=4)]).trend == "steady"
+    for strength in (1.0, 0.5, 0.25):  # what is chance goes by how many there are, however little each weighs
+        assert ledger([stated(0.5), *votes("+--" * 7 + "++-" * 7, strength)]).trend == "rising"
+        assert ledger([stated(0.5), *votes("+-" * 20 + "++-" * 13, strength)]).trend == "steady"
 
 
 def test_an_anchor_is_no_trend() -> None:

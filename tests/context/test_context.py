@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, memory_on, reflected_copy, write_pages
 from hypothesis import given, settings, strategies as st
+from store_helpers import recorded
 from strategies import examples, fact_texts
 from torture import poison
 
 from memctl.context.chat import prepare
-from memctl.context.context import ContextOptions, context
+from memctl.context.context import ContextOptions, context, memories, told as told_of
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
 from memctl.context.pack import Item, Pack, fitting, newest_days
 from memctl.errors import OverBudget
@@ -43,6 +45,31 @@ def pages(root: Path, retain: str, **more: str) -> Workspace:
     return write_pages(
         root, {"memory/2025-11-28.md": retain, **{name.replace("__", "/") + ".md": t for name, t in more.items()}}
     )
+
+
+GIVEN = Path(__file__).parents[1] / "data/context/pages.txt"
+QUESTIONS = (
+    "where does Anna live and how many shelves has the kiln?", "why did firing the kiln fail?", "Boris", "the door hinge",
+    "где стоит печь Анны?", "安娜的窑在哪里？", "",
+)  # fmt: skip
+
+
+def test_what_is_given_for_some_questions(tmp_path: Path, update_corpus: bool) -> None:
+    """Each line with its layer, source, day and marks, in budgets that hold all of it or little, whatever counts the tokens."""
+    named = (page.partition("\n") for page in GIVEN.read_text("utf-8").split("=== ")[1:])
+    memory, found = memory_on(write_pages(tmp_path, {name: text for name, _, text in named})), ""
+    steep = lambda text: len(text) + len(text) ** 2 // 9_000  # noqa: E731 - more of the whole than of its parts
+    for question, (budget, count, about) in itertools.product(
+        QUESTIONS, ((3_000, None, ()), (300, None, ()), (2_500, steep, ()), (3_000, None, ("Anna",)))
+    ):
+        options = ContextOptions(budget, about, count=count)
+        made = context(memory, question, options, stable=not question)
+        told = [f"{item.as_json()} {item.section} {item.brief}" for item in made.items if budget + len(about) == 3_000]
+        found += "\n".join((f"## {question} {budget} {about}", f"{made.layers} {made.warnings}", *told, made.text, ""))
+        found += " ".join(f"{item.layer} {item.ref}" for item in context(memory, question, options).items) + "\n"
+    for question in QUESTIONS[:-1]:
+        found += f"{memories(memory, question, hops=2).text}\n{told_of(memory, ask(memory.workspace, question))}\n"
+    assert (said := re.sub(r"(core|memory)-\w{10}>", r"\1>", found)) == recorded(GIVEN, said, update_corpus)
 
 
 # -- layers -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
-from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl as run_memctl, rebuilt, rows, synced
+from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl as run_memctl, rebuilt, refusal, rows, synced
 from torture import damage
 
 import memctl
@@ -182,13 +182,33 @@ def test_a_bug_of_ours_is_no_damage(workspace: Workspace) -> None:
     assert index_path(workspace).stat().st_ino == inode
 
 
-def test_damage_that_comes_back_each_time_is_an_error_of_ours(workspace: Workspace) -> None:
-    def job(index: Index) -> None:
-        raise sqlite3.DatabaseError("database disk image is malformed")
+@pytest.mark.parametrize(
+    ("number", "tries"),
+    [
+        (sqlite3.SQLITE_CORRUPT, 3), (sqlite3.SQLITE_NOTADB, 3), (sqlite3.SQLITE_READONLY_DBMOVED, 3),
+        (sqlite3.SQLITE_FULL, 1), (sqlite3.SQLITE_READONLY, 1), (sqlite3.SQLITE_BUSY, 1), (sqlite3.SQLITE_LOCKED, 1),
+    ],
+)  # fmt: skip
+def test_what_another_look_may_cure_is_tried_three_times(workspace: Workspace, number: int, tries: int) -> None:
+    """Damage, and a file that another process moved aside; what comes back each time is told."""
+    asked: list[int] = []
 
-    with pytest.raises(CannotWrite) as error:
-        with_index(workspace, job)
-    assert error.value.exit_code == 13
+    def job(index: Index) -> int:
+        asked.append(index_path(workspace).stat().st_ino)
+        if len(asked) < 3 or number != sqlite3.SQLITE_NOTADB:
+            error = sqlite3.OperationalError("malformed")
+            error.sqlite_errorcode = number
+            raise error
+        return 7
+
+    if number == sqlite3.SQLITE_NOTADB:
+        assert with_index(workspace, job) == 7 and len({*asked}) == 2  # it is made again for the last try alone
+        return
+    locked = number in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    said = (
+        "LockBusy: " if locked else f"CannotWrite: {index_path(workspace)}: cannot write: malformed; nothing was kept;"
+    )
+    assert refusal(lambda: with_index(workspace, job)).startswith(said) and len(asked) == tries
 
 
 def test_many_who_find_it_broken_make_it_once(workspace: Workspace) -> None:

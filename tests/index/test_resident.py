@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 import threading
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
 from hypothesis import HealthCheck, given, settings, strategies as st
-from store_helpers import LOG, make_workspace
+from store_helpers import LOG, make_workspace, synced
 
 from memctl.errors import NothingFound
 from memctl.hits import answer_json
 from memctl.index import reread, resident as resident_module
+from memctl.index.heal import with_index
+from memctl.index.index import Index
+from memctl.index.queries.entries import by_refs
 from memctl.index.resident import FolderWatch, Resident
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
@@ -252,14 +257,50 @@ def test_a_folder_made_while_folders_are_listed_is_heard(tmp_path: Path, monkeyp
     watch.close()
 
 
-def test_pages_that_are_kept_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("bound", "most"), [("_MOST_BYTES", 20_000), ("_MOST_PAGES", 6)])
+def test_pages_that_are_kept_have_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
+) -> None:
     monkeypatch.setattr(reread, "_YOUNG_NS", 0)
-    monkeypatch.setattr(reread, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(reread, bound, most)
+    held = []
     workspace = make_workspace(tmp_path)
     for number in range(20):
         (tmp_path / f"bank/p{number}.md").write_text(f"# P\n\nquokka{number} {'слово ' * 300}\n", "utf-8")
+    for page in tmp_path.rglob("*.md"):
+        os.utime(page, (1_700_000_000, 1_700_000_000))  # of a page saved just now the index is written each time
     with Resident(workspace) as resident:
         for number in range(20):
             assert asked(workspace, f"quokka{number}", resident)["hits"]
-            held = (page for index in resident._idle for kept in index.lasting.values() for page in kept.values())
-            assert sum(page.state[2] for page in held) < 24_000
+            kept = [page for index in resident._idle for its in index.lasting.values() for page in its.values()]
+            held.append(sum(page.state[2] for page in kept) if bound == "_MOST_BYTES" else len(kept))
+    assert 0.7 * most < max(held) < 1.2 * most
+
+
+def test_a_page_that_is_gone_meanwhile_shows_nothing(tmp_path: Path) -> None:
+    synced(workspace := make_workspace(tmp_path))
+
+    def job(index: Index) -> int:
+        rows = by_refs(index, ["f-atlas-db"])
+        (tmp_path / LOG).unlink()
+        assert reread.reread(workspace, rows, index) == {}
+        return len(rows)
+
+    assert with_index(workspace, job) == 1
+
+
+def test_damage_that_shows_while_it_is_held_open_costs_one_answer_more(tmp_path: Path) -> None:
+    """The job is done again, on an index that is made again."""
+    asked: list[bool] = []
+
+    def job(index: Index) -> int:
+        asked.append(index.stays)
+        if len(asked) == 1:
+            raise sqlite3.DatabaseError("malformed")
+        return 7
+
+    with Resident(make_workspace(tmp_path)) as resident:
+        assert resident.run(job) == 7 and asked == [True, False]
+        public = replace(resident.workspace, hides=frozenset({"aa"}))
+        assert resident.view(public) is resident.view(public)
+        assert resident.view(public) is not resident.view(replace(public, hides=frozenset({"bb"})))

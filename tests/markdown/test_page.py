@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
+from store_helpers import recorded
 from strategies import HOSTILE, examples, growth, line_facts, pages, texts
 
 from memctl.facts import Fact, Kind, Span
@@ -50,10 +51,7 @@ def described(page: Page) -> Iterator[str]:
 def test_corpus(path: Path, update_corpus: bool) -> None:
     page = parse_page(path.read_text(encoding="utf-8"), facts_everywhere=path.name.startswith("bank-"))
     found = "".join(f"{line}\n" for line in described(page))
-    expected = path.with_suffix(".expected")
-    if update_corpus:
-        expected.write_text(found, encoding="utf-8", newline="\n")
-    assert found == expected.read_text(encoding="utf-8")
+    assert found == recorded(path, found, update_corpus)
 
 
 def test_the_corpus_is_there_and_complete() -> None:

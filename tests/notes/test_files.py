@@ -6,24 +6,25 @@ import errno
 import os
 import stat
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
 from hypothesis import example, given, settings, strategies as st
-from store_helpers import DAY, LOG, failing, make_workspace
+from store_helpers import DAY, LOG, failing, make_workspace, refusal
 from strategies import examples
 from torture import power_loss
 
 from memctl import system
-from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
+from memctl.errors import CannotWrite, LockBusy, MemctlError, PageUnreadable
 from memctl.notes import files
 from memctl.notes.files import MAX_PAGE, append, confirm, create, prepare_memory, read_page
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
 from memctl.system import locked
 
+CORRECT = "correct or move that file; `memctl check` lists all of them"
+WITHIN = "name a path inside the workspace; symbolic links are not followed"
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX file kinds and modes")
 
 
@@ -64,8 +65,7 @@ def test_bytes_that_are_not_utf8_are_shown_and_named_by_line(workspace: Workspac
 )
 def test_a_binary_is_no_page(workspace: Workspace, data: bytes) -> None:
     put(workspace, data)
-    with pytest.raises(PageUnreadable, match="binary"):
-        read_page(workspace, LOG)
+    assert refusal(lambda: read_page(workspace, LOG)) == f"PageUnreadable: {LOG}: binary, not text; {CORRECT}"
 
 
 @pytest.mark.parametrize("data", [b"- W: one\n\0\0\0\0", b"\0" * 40, b"- W: one\n\0\0\n- W: two\n"])
@@ -78,15 +78,18 @@ def test_a_page_of_8_mib_is_read_and_a_longer_one_is_named(workspace: Workspace)
     page = put(workspace, b"x" * MAX_PAGE)
     assert len(read_page(workspace, LOG).text) == MAX_PAGE
     page.write_bytes(b"x" * (MAX_PAGE + 1))
-    with pytest.raises(PageUnreadable, match=r"8\.0 MiB; pages over 8 MiB are not read"):
-        read_page(workspace, LOG)
+    told = f"PageUnreadable: {LOG}: 8.0 MiB; pages over 8 MiB are not read; split that page"
+    assert refusal(lambda: read_page(workspace, LOG)) == told
+    page.write_bytes(b"x" * (MAX_PAGE - 3))
+    full = f"{LOG}: full: a page over 8 MiB would not be read back; nothing was kept; split that page"
+    assert refusal(lambda: append(workspace, LOG, lambda _: "new")) == f"PageUnreadable: {full}"
+    assert append(workspace, LOG, lambda _: "ab").added == "\nab"
 
 
 def test_a_missing_page_and_a_folder_are_unreadable(workspace: Workspace) -> None:
-    with pytest.raises(PageUnreadable, match="No such file"):
-        read_page(workspace, LOG)
-    with pytest.raises(PageUnreadable):
-        read_page(workspace, "memory")
+    told = f"PageUnreadable: {LOG}: No such file or directory; {CORRECT}"
+    assert [refusal(lambda: act(workspace, LOG)) for act in (read_page, confirm)] == [told] * 2  # noqa: B023
+    assert refusal(lambda: read_page(workspace, "memory")) == f"PageUnreadable: memory: not a regular file; {CORRECT}"
 
 
 ACTS = pytest.mark.parametrize(
@@ -108,8 +111,7 @@ def test_a_link_is_not_followed(workspace: Workspace, tmp_path: Path, act) -> No
     secret = tmp_path / "secret.txt"
     secret.write_text("secret")
     (workspace.root / LOG).symlink_to(secret)
-    with pytest.raises(OutsideWorkspace, match="symbolic link"):
-        act(workspace, LOG)
+    assert refusal(lambda: act(workspace, LOG)) == f"OutsideWorkspace: {LOG} is a symbolic link; {WITHIN}"
     assert secret.read_text() == "secret"
 
 
@@ -160,7 +162,12 @@ def test_append_never_changes_a_byte_that_was_there(tmp_path_factory: pytest.Tem
     workspace = make_workspace(tmp_path_factory.mktemp("w"), {})
     page = put(workspace, before)
     is_utf16 = before.startswith((b"\xff\xfe", b"\xfe\xff"))
-    with pytest.raises(PageUnreadable, match="UTF-16") if is_utf16 else nullcontext():
+    if is_utf16:
+        told = (
+            f"PageUnreadable: {LOG}: UTF-16, to which no line can be added; nothing was kept; save that page as UTF-8"
+        )
+        assert refusal(lambda: append(workspace, LOG, lambda _: "- W: new\n")) == told
+    else:
         append(workspace, LOG, lambda _: "- W: new\n")
     assert page.read_bytes().startswith(before)
     assert len(page.read_bytes()) > len(before) or is_utf16
@@ -206,9 +213,9 @@ def test_append_gives_up_on_a_page_that_is_swapped_each_time(
         os.replace(page.parent / "swp", page)
         return "mine\n"
 
-    with pytest.raises(PageChanged) as error:
-        append(workspace, LOG, compose)
-    assert error.value.exit_code == 12
+    told = f"PageChanged: {LOG} was saved by another program again and again; the new text was written, and may stand there"
+    cure = "look there, then run the command again: what stands there is not added twice"
+    assert refusal(lambda: append(workspace, LOG, compose)) == f"{told}; {cure}"
     assert page.read_bytes() == b"edited\n"
 
 
@@ -239,14 +246,14 @@ def test_a_full_disk_keeps_nothing_and_says_so(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     """A write cut short is taken back."""
-    page = put(workspace, b"old\n")
-    real = os.write
+    page, real = put(workspace, b"old\n"), os.write
+    prepare_memory(workspace)
     if room:
         monkeypatch.setattr(files.os, "write", lambda fd, data: real(fd, data[:room]))
     else:
         failing(monkeypatch, "write", errno.ENOSPC)
-    with pytest.raises(CannotWrite, match=r"No space left.*nothing was kept"):
-        append(workspace, LOG, lambda _: "new line\n")
+    told = f"CannotWrite: {LOG}: cannot write: No space left on device; nothing was kept; "
+    assert refusal(lambda: append(workspace, LOG, lambda _: "new line\n")).startswith(told)
     assert page.read_bytes() == b"old\n"
 
 
@@ -272,10 +279,9 @@ def test_a_cut_write_is_left_alone_if_somebody_wrote_behind_it(
 def test_a_failed_sync_says_that_the_text_stands_there(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     page = put(workspace, b"old\n")
     failing(monkeypatch, "fsync", errno.EIO)
-    with pytest.raises(PageUnreadable, match="the text stands there, but the disk did not confirm it") as error:
-        append(workspace, LOG, lambda _: "new\n")
-    assert error.value.exit_code == 13
-    assert "nothing was kept" not in error.value.what
+    told = f"PageUnreadable: {LOG}: the text stands there, but the disk did not confirm it: Input/output error"
+    cure = "check the disk, then run the command again: what stands there is not written twice"
+    assert refusal(lambda: append(workspace, LOG, lambda _: "new\n")) == f"{told}; {cure}"
     assert page.read_bytes() == b"old\nnew\n"
 
 
@@ -449,8 +455,8 @@ def test_a_link_in_the_derived_folder_writes_nothing_outside(workspace: Workspac
 def test_a_derived_folder_that_is_a_link_is_refused(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     workspace.memory.symlink_to(tmp_path / "outside")
-    with pytest.raises(OutsideWorkspace):
-        retain(memory_on(workspace), [read_fact("One")], DAY)
+    told = f"OutsideWorkspace: {workspace.memory} is a symbolic link; {WITHIN}"
+    assert refusal(lambda: retain(memory_on(workspace), [read_fact("One")], DAY)) == told
     assert not list((tmp_path / "outside").iterdir())
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, ask, memory_on, write_pages
 from hypothesis import given, settings, strategies as st
+from store_helpers import recorded
 from strategies import OPENERS, examples, growth, line_facts, texts
 
 from memctl.errors import MemctlError, NothingFound
 from memctl.hits import Answer, answer_json
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
-from memctl.markdown.private import private_lines_of_text, without_private_lines
+from memctl.markdown.private import outside_lines_of_text, private_lines_of_text, without_ids, without_private_lines
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
 from memctl.recall.query import read_query
@@ -147,6 +148,24 @@ BRIDGE = {
     "memory/2025-11-02.md": "- W(private) @Globex: keeps its zanzibarite bank in [[Port Sorrel]]\n",
     "memory/2025-11-03.md": "- W [[Port Sorrel]]: floods every spring, says @Mira\n- W @Globex: hires in autumn\n",
 }
+
+
+HIDDEN = Path(__file__).parents[1] / "data/judged/private.txt"
+
+
+def test_which_lines_are_hidden_and_which_came_from_outside(update_corpus: bool) -> None:
+    """By the mark itself, by what is indented below it, and by the id of a private line; whatever the line ends are."""
+    found = ""
+    for page in HIDDEN.read_text("utf-8").split("=== "):
+        for text in (page, page.replace("\n", "\r\n"), page.partition("\n")[2].replace("\n", "\r")):
+            lines = [private_lines_of_text(text, refs) for refs in ((), {"aa"})]
+            outside = [outside_lines_of_text(text, refs) for refs in ((), {"zz"})]
+            numbers = [each if each is None else sorted(each) for each in (*lines, *outside)]
+            found += f"{numbers} {without_private_lines(text, {'zz'})!r}\n"
+    assert found == recorded(HIDDEN, found, update_corpus)
+    made = "as ^f-abcdefgh and ^o-jkmnpqrs tell, not f-abcdefgh alone nor ^short"
+    assert without_ids(made, lambda refs: {"o-jkmnpqrs"} & {*refs}) == made.replace("f-a", "F-a")
+    assert without_ids(made, lambda refs: refs) == made and without_ids("no id", lambda refs: 1 / 0) == "no id"  # type: ignore[arg-type,return-value]
 
 
 def test_private_lines_are_no_hits_and_no_bridges(tmp_path: Path) -> None:

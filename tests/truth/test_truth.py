@@ -29,26 +29,14 @@ def day(number: int) -> date:
 
 
 def claim(
-    number: int,
-    first: date | None,
-    *,
-    last: date | None = None,
-    told: date | None = None,
-    same: int | None = None,
-    slots: tuple[tuple[str, str], ...] = SLOT,
-    trusted: bool = True,
-    ref: str | None = None,
-    supersedes: tuple[str, ...] = (),
-    corrects: tuple[str, ...] = (),
-    amends: bool = False,
-    pinned: bool = False,
-    page: str = "memory/x.md",
+    number: int, first: date | None, *, last: date | None = None, page: str = "memory/x.md", **more: Any
 ) -> Claim:
     """Line `number`, which says something of its own (`same`), true from `first` on and told on that day."""
-    return Claim(
-        number, ref or f"f-{number}", slots, Period(first, last), told or first, number if same is None else same,
-        trusted, (page, number), supersedes, corrects, amends, pinned,
+    told, same, ref = (more.pop(name, None) for name in ("told", "same", "ref"))
+    made = Claim(
+        number, ref or f"f-{number}", SLOT, Period(first, last), told or first, number if same is None else same, True, (page, number)
     )  # fmt: skip
+    return made._replace(**more)
 
 
 # -- cases ------------------------------------------------------------------------------------------------------------

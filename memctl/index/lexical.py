@@ -124,6 +124,11 @@ def match_expression(terms: Iterable[str]) -> str:
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
+def whole_page(page: int) -> int:
+    """The id under which the vector of a whole page stands among those of its entries."""
+    return (page + 1 << ORDINAL_BITS) - 1
+
+
 def neighbourhood(candidates: Iterable[int]) -> list[int]:
     """The row ids to read so that `score` sees the candidates and the lines beside them, sorted."""
     reach = max(_BESIDE)

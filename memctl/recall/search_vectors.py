@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import MemctlError
 from ..hits import Vectored
 from ..index.index import Index
-from ..index.lexical import ORDINAL_BITS
+from ..index.lexical import ORDINAL_BITS, whole_page
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Filter, Query, digests_of, embeddable, filtered, passing
+from ..index.queries.entries import Filter, Query, digests_of, embeddable, filtered, first_lines
 from .rank import UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ _ALONE = 1.5  # deviations: a line that shares no word with the question is no a
 _ALONE_UNSAID = 2.0  # and nearer where no word of the question stands anywhere,
 _MANY = 100  # in a store that has so many lines,
 _LEAST_TERMS = 3  # and says as much in terms: "Status: accepted" lies near everything
+_PART = 0.3  # of the nearness of a line, where its page counts as a whole
 _REACH = (-2, -1, 1, 2)  # lines beside a candidate, whose nearness counts in part (BESIDE in recall/rank.py)
 _READ = 200  # characters of terms that tell a script
 _LOADED: dict[tuple[type, str], Embedder] = {}
@@ -100,7 +101,7 @@ class VectorSearch:
             return None
 
     def nearest(self, index: Index, condition: Filter, limit: int) -> list[int]:
-        """The entries nearest to the question that pass a condition, the nearest first."""
+        """The entries nearest to the question that pass a condition, the nearest first; of a document the first there."""
         start = time.monotonic()
         asked = self._question_code()
         if time.monotonic() - start > _NOTICED:
@@ -108,22 +109,24 @@ class VectorSearch:
         if asked is None:
             return []
         allowed = set(filtered(index, condition, _MOST_PASSING)) if condition.sql else None
+        allowed = allowed and allowed.union(map(whole_page, {i >> ORDINAL_BITS for i in allowed}))
         scan = self._source.scan(asked, allowed, max(limit, NEAREST))
-        shown = {i: self._vectors.stands_for(i) for i in scan.cosines}
-        now = digests_of(index, shown.values())
-        found = {shown[i]: None for i, digest in scan.digests.items() if now.get(shown[i]) == digest}
-        standing = passing(index, found, condition)
         self._usual = UsualCosines(scan.mean, scan.sd, scan.n)
-        return [i for i in found if i in standing]
+        now = digests_of(index, scan.digests)
+        pages = [i >> ORDINAL_BITS for i in scan.digests if i == whole_page(i >> ORDINAL_BITS)]
+        first = {whole_page(page): entry for page, entry in first_lines(index, pages, condition).items()}
+        found = (first.get(i, i) for i, digest in scan.digests.items() if i in first or now.get(i) == digest)
+        return list(dict.fromkeys(found))
 
     def fuse(
         self, index: Index, words: Mapping[int, float], nearest: Collection[int], own: Mapping[int, str],
-        exact: Mapping[int, int],
+        exact: Mapping[int, int], parts: Collection[int],
     ) -> tuple[dict[int, float], dict[int, Nearness], dict[int, float]]:  # fmt: skip
         """Words and vectors together: the relevance of the entries that words found (given with theirs) and of the
         `nearest`, how near these are, and page -> how near it is as a whole. Empty where the vectors failed.
 
-        `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py.
+        `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py. `parts` are lines of
+        documents, which count less for themselves where their page counts as a whole, by whose vector they stand.
         """
         from ..vectors.quantized import script_of
 
@@ -132,40 +135,36 @@ class VectorSearch:
             return {}, {}, {}
         rows = words.keys() | set(nearest)
         around = rows | {row + step for row in rows for step in _REACH}
-        cosines = self._vectors.cosines(asked, around, digests_of(index, around))
+        digests = digests_of(index, around)
+        by_page = self._whole_pages(asked, index, {row >> ORDINAL_BITS for row in rows})
+        cosines = {row: by_page[row >> ORDINAL_BITS] for row in digests if row >> ORDINAL_BITS in by_page}
+        cosines |= self._vectors.cosines(asked, around, digests)
         levels = self._vectors.by_script(asked)
         scripts = {row: script_of(own.get(row, "")[:_READ]) for row in around} if len(levels) > 1 else {}
         usual = usual._replace(scripts=levels) if scripts else usual
+        whole = standard(by_page, usual, {row >> ORDINAL_BITS: scripts.get(row, 0) for row in rows})
         deviations = smoothed(standard(cosines, usual, scripts))
-        whole = self._whole_pages(index, asked, usual, {row >> ORDINAL_BITS: scripts.get(row, 0) for row in rows})
+        deviations |= {row: _PART * deviations[row] for row in parts if row in cosines and row >> ORDINAL_BITS in whole}
         least = _ALONE if words or usual.n < _MANY else _ALONE_UNSAID
-        near = {
-            row: value
-            for row, value in deviations.items()
-            if row in words
-            or (
-                row in rows
-                and max(value, whole.get(row >> ORDINAL_BITS, 0.0)) >= least
-                and own.get(row, "").count(" ") + 1 >= _LEAST_TERMS
-            )
+        best = {
+            row: max(value, whole.get(row >> ORDINAL_BITS, 0.0)) for row, value in deviations.items() if row in rows
         }
+        alone = {
+            row for row, value in best.items() if value >= least and own.get(row, "").count(" ") + 1 >= _LEAST_TERMS
+        }
+        near = {row: value for row, value in deviations.items() if row in words or row in alone}
         ranked = sorted(near, key=lambda row: (-round(near[row], 9), row))
         shown = {row: Nearness(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
         only = next(iter(levels), asked.script)
         foreign = {row for row in rows if scripts.get(row, only) != asked.script}
         return fuse(words, near, foreign, self._weight, exact), shown, {p: z * self._weight for p, z in whole.items()}
 
-    def _whole_pages(
-        self, index: Index, asked: Code, usual: UsualCosines, scripts: Mapping[int, int]
-    ) -> dict[int, float]:
-        """Page -> how many deviations it is near as a whole, of the pages of `scripts` that are documents."""
-        from ..vectors.tables import whole_page
-
-        firsts = {whole_page(page): self._vectors.stands_for(whole_page(page)) for page in scripts}
-        now = digests_of(index, firsts.values())
-        cosines = self._vectors.cosines(asked, firsts, {i: now[e] for i, e in firsts.items() if e in now})
-        by_page = {i >> ORDINAL_BITS: cosine for i, cosine in cosines.items()}
-        return standard(by_page, usual, scripts)
+    def _whole_pages(self, asked: Code, index: Index, pages: Collection[int]) -> dict[int, float]:
+        """Page -> how like the question it is as a whole, of those that have such a vector."""
+        first = first_lines(index, pages, Filter("", ()))
+        now = digests_of(index, first.values())
+        digests = {whole_page(page): now[entry] for page, entry in first.items()}
+        return {i >> ORDINAL_BITS: cosine for i, cosine in self._vectors.cosines(asked, digests, digests).items()}
 
 
 def start_vector_search(

@@ -26,8 +26,7 @@ from ..language.synonyms import Expansion, expansions
 from .rank import Found
 from .search_vectors import NEAREST, Nearness, VectorSearch
 
-_BESIDE_WORDS = 2.0  # what a page weighs beside what words say of the line, and
-_BESIDE_BOTH = 1.0  # beside what words and vectors say of it: these have looked at more of the page already
+_BESIDE = 2.0  # what a page weighs beside one of its lines
 _PAGE_NEAR = 0.15  # a deviation of a page in meaning, where 1 is the best page by words; .1 to .3 find as much
 _LINE = 24  # tokens: where the lines of a page are longer, each says more by itself, and the page has less to add
 _MOST_PAGES = 40  # that are looked at as a whole
@@ -89,7 +88,7 @@ def search_words(
     bound = lexical.upper_bound(asked.weights) or 1.0
     plain = {i: scores[i].score / bound for i in sorted(passing(index, scores, condition))}
     whole = _whole_pages(index, {**dict.fromkeys(nearest, 0.0), **plain}, asked)
-    said = _with_pages(plain, whole, _BESIDE_WORDS)
+    said = _with_pages(plain, whole)
     ranked = sorted(said, key=lambda i: -round(said[i], 9))
     best = _with_times(index, query, ranked, limit)
     known: dict[int, float] = {}
@@ -98,9 +97,9 @@ def search_words(
     if vectors and nearest:
         known = {i: plain[i] for i in {*best, *nearest} if i in plain}
         exact = _exact_held(query, wanted, asked, {i: scores[i] for i in known})
-        both, near, meant = vectors.fuse(index, known, nearest, own, exact)
+        both, near, meant = vectors.fuse(index, known, nearest, own, exact, whole)
         whole = _with_meaning(whole, meant)
-        both = both if any(exact.values()) else _with_pages(both, whole, _BESIDE_BOTH)
+        both = both if any(exact.values()) else _with_pages(both, whole)
         best = _with_times(index, query, sorted(both, key=lambda i: (-round(both[i], 9), i)), limit)
     ranks = {i: rank for rank, i in enumerate(ranked if nearest else best, 1)}
     found = {i: _found(scores[i], ranks[i], said[i]) if i in ranks else Found(0.0, {}, {}) for i in best}
@@ -340,7 +339,7 @@ def _share(length: int, entries: int) -> float:
     return min(1.0, _LINE * entries / (length or 1)) ** 2
 
 
-def _with_pages(relevance: Mapping[int, float], whole: Mapping[int, Whole], weight: float) -> dict[int, float]:
+def _with_pages(relevance: Mapping[int, float], whole: Mapping[int, Whole]) -> dict[int, float]:
     """The relevance of each row, in documents averaged with that of the page.
 
     The best page counts what the best line of a document does, so that documents stand where they stood beside logs.
@@ -350,7 +349,7 @@ def _with_pages(relevance: Mapping[int, float], whole: Mapping[int, Whole], weig
     best = max((relevance[row] for row in parts), default=0.0) / highest
     found = dict(relevance)
     for row in parts:
-        beside = weight * whole[row].share
+        beside = _BESIDE * whole[row].share
         found[row] = (relevance[row] + beside * best * whole[row].value) / (1 + beside)
     return found
 

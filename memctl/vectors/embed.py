@@ -19,6 +19,7 @@ from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..facts import Fact
 from ..ids import text_key
 from ..index.index import Index
+from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_stands, titles_and_lengths
 from ..index.queries.forget import is_unclean
@@ -35,8 +36,8 @@ from . import models
 from .file import Vectors, begin_vectors, drop_vectors, has_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of
-from .tables import FoundVector, whole_page
-from .text_to_embed import Piece, embedded_texts, page_text
+from .tables import FoundVector
+from .text_to_embed import Piece, document_texts, embedded_texts
 
 BATCH = 16  # texts given to the model together,
 BATCH_LETTERS = 3_000  # and their letters: a batch ends within two seconds, so that a stop is heard
@@ -279,15 +280,12 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[in
         titles = titles_and_lengths(memory.index, [leaf.id])
     pieces = pieces_of(memory.workspace, entries)
     digests = {entry.id: entry.digest for entry in entries}
-    rows, texts = [], {}
-    for place, text in embedded_texts(pieces):
-        key = text_key(text)
-        texts[key] = text
-        entry = pieces[place].id
-        rows.append(FoundVector(entry, key, digests[entry]))
-    if rows and leaf.id in titles and (text := page_text(titles[leaf.id][1], pieces)):
+    ids = [*(piece.id for piece in pieces), whole_page(leaf.id)]
+    said = document_texts(titles[leaf.id][1], pieces) if leaf.id in titles else embedded_texts(pieces)
+    texts, rows = {}, []
+    for place, text in said:
         texts[text_key(text)] = text
-        rows.append(FoundVector(whole_page(leaf.id), text_key(text), rows[0].digest))
+        rows.append(FoundVector(ids[place], text_key(text), digests.get(ids[place], entries[0].digest)))
     return rows, texts, len(pieces) == len(entries)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..errors import CannotWrite, LockBusy
 from ..index.index import Index, code as primary_code
-from ..index.lexical import ORDINAL_BITS
+from ..index.lexical import ORDINAL_BITS, whole_page
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import locked
@@ -274,4 +274,6 @@ class Vectors(VectorReader):
 def _lacking(index: Index, pack: tables.PageVectors) -> int:
     """How many entries of a page have no vector, or one of what they said before."""
     held = {(row.entry, row.digest) for row in pack.vectors()}
-    return sum(row not in held for row in index.rows("SELECT id, digest FROM embeddable WHERE page = ?", (pack.page,)))
+    alone = "role = 'fact'" if pack.entries()[-1] == whole_page(pack.page) else "1"
+    sql = f"SELECT id, digest FROM embeddable WHERE page = ? AND {alone}"
+    return sum(row not in held for row in index.rows(sql, (pack.page,)))

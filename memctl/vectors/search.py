@@ -13,18 +13,7 @@ from typing import Any, NamedTuple
 
 from ..index.lexical import ORDINAL_BITS
 from .quantized import Code, CodeQuery, distances, encode, moments, nearest, refine, spread
-from .tables import (
-    DAMAGE,
-    NO_HEAD,
-    FoundVector,
-    Head,
-    PageVectors,
-    is_damage,
-    is_sound_code,
-    leave_mark,
-    read_pack,
-    whole_page,
-)
+from .tables import DAMAGE, NO_HEAD, FoundVector, Head, PageVectors, is_damage, is_sound_code, leave_mark, read_pack
 
 _ALL = 2_000  # up to so many vectors, all are compared in full
 _NARROW = 1_000  # and all that a filter lets pass, up to so many
@@ -139,11 +128,6 @@ class VectorReader:
         with self.one_state():
             rows = [row for row in self._rows_of(set(ids)) if digests.get(row.entry) == row.digest]
             return _best(rows, self._compare(CodeQuery(asked), rows))
-
-    def stands_for(self, entry: int) -> int:
-        """The entry that is shown for one: for a whole page the first that has a vector."""
-        pack = self.packs().get(entry >> ORDINAL_BITS)
-        return pack.vector(0).entry if pack and pack.rows and entry == whole_page(pack.page) else entry
 
     def by_script(self, asked: Code) -> dict[int, tuple[float, int]]:
         """Script -> the mean cosine of a sample of its vectors with the question, and how many were looked at."""

@@ -62,11 +62,6 @@ class FoundVector(NamedTuple):
     digest: int
 
 
-def whole_page(page: int) -> int:
-    """The id under which the vector of a whole page stands among those of its entries."""
-    return (page + 1 << ORDINAL_BITS) - 1
-
-
 class PageVectors(NamedTuple):
     """The vectors of one page, as bytes: 4 a row for ordinals (rising), 8 for digests and keys, a bit a component for signs."""
 

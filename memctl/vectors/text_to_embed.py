@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-RECIPE = 3  # raise it with every change of what `embedded_texts` gives: vectors of another recipe are not used
+RECIPE = 4  # raise it with every change of what is embedded: vectors of another recipe are not used
 CAP = 1_200  # characters of one text, about 300 tokens; what is longer costs seconds (100 KB: 43 s)
 _WIDE = 3  # a Han character costs a model about as much as three Latin letters
 _BREAK = 120  # characters before the cap in which a space is looked for
@@ -14,7 +14,7 @@ _BREAK = 120  # characters before the cap in which a space is looked for
 # Measured on LoCoMo (docs/retrieval.md); a line that long says enough by itself, and a fact is written to stand alone.
 _ABOVE = 120
 _SHORT = 400
-_BEGINNING = 400  # of a document: its title and what it says first
+_BEGINNING = 800  # of a document: its title and what it says first
 
 
 class Piece(NamedTuple):
@@ -46,10 +46,17 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
         yield from ((place, shortened(said)) for said in (text, *map(clean, piece.cues)) if said)
 
 
-def page_text(title: str, pieces: Sequence[Piece]) -> str:
-    """What is embedded of a document as a whole: its title and how its prose begins; empty where it has none."""
-    prose = " ".join(piece.content[:_BEGINNING] for piece in pieces if piece.role in ("text", "item"))
-    return shortened(clean(f"{title}. {prose}"), _BEGINNING) if prose else ""
+def document_texts(title: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
+    """The same of a document. A fact and a long paragraph speak for themselves, short lines by their page, whose title and
+    beginning stand behind the last piece; unless half of it or more are such paragraphs."""
+    notes = [piece for piece in pieces if piece.role != "fact"]
+    texts = {piece.id: clean(piece.content) for piece in notes if piece.role in ("text", "item")}
+    long = {i for i, text in texts.items() if _fitting(text, _SHORT) < len(text)}
+    alone = {piece.id for piece in pieces if piece.role == "fact" or piece.id in long or len(notes) <= 2 * len(long)}
+    yield from ((place, text) for place, text in embedded_texts(pieces) if pieces[place].id in alone)
+    if len(alone) < len(pieces):
+        prose = " ".join(piece.content[:_BEGINNING] for piece in notes if piece.role != "code")
+        yield len(pieces), shortened(clean(f"{title}. {prose}"), _BEGINNING)
 
 
 def _said(piece: Piece) -> str:

@@ -110,21 +110,22 @@ def test_a_hit_explains_itself(tmp_path: Path, concepts: Concepts) -> None:
 
 
 NOTES = {
-    "en": ("# Sofa for cats\n\nHow it was built.\n", "feline couch"),
-    "ru": ("# Кошка на диване\n\nКак это было сделано.\n", "мурлыка sofa"),
-    "zh": ("# 猫 和 沙发\n\n木头 的 做法 如下.\n", "猫 沙发"),
+    "en": ("# Sofa for cats\n\nHow it was built.\n\n## Second\n\nWhat it cost then.\n", "feline couch"),
+    "ru": ("# Кошка на диване\n\nКак это было сделано.\n\n## Second\n\nСколько стоило это.\n", "мурлыка sofa"),
+    "zh": ("# 猫 和 沙发\n\n木头 的 做法 如下.\n\n## Second\n\n价格 以及 时间.\n", "猫 沙发"),
 }
 
 
 @pytest.mark.parametrize("language", NOTES)
 def test_a_document_is_found_by_what_it_is_about(tmp_path: Path, concepts: Concepts, language: str) -> None:
-    """Its title and beginning are a vector of the whole: the first line stands for it, though it says nothing of that
-    itself, until it is another line; and a filter that it does not pass leaves it out."""
+    """Its title and beginning are a vector of the whole: the first line that passes a filter stands for it, though it says
+    nothing of that itself, until the page begins otherwise; a filter that none of them passes leaves it out."""
     page, asked = NOTES[language]
     others = {f"bank/note-{n}.md": f"# Note {n}\n\n{text}\n" for n, text in enumerate(PAGES.values()) if n > 2}
     workspace = embedded(tmp_path, others | {"bank/wanted.md": page}, concepts)
     assert sources(ask(workspace, asked))[0] == "bank/wanted.md#L3"
     assert "bank/wanted.md#L3" not in sources(ask(workspace, asked, paths=["bank/note-*.md"]))
+    assert sources(ask(workspace, asked, heading="second"))[:1] == ["bank/wanted.md#L7"]
     (tmp_path / "bank/wanted.md").write_text("# Kettles\n\nAnother thing altogether.\n")
     assert "bank/wanted.md#L3" not in sources(ask(workspace, "feline couch"))
 

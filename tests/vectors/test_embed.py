@@ -25,6 +25,7 @@ from memctl.forget.forget import forget
 from memctl.forget.select import Selectors
 from memctl.ids import text_key
 from memctl.index.heal import with_index
+from memctl.index.lexical import whole_page
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.queries.forget import is_unclean
@@ -35,7 +36,6 @@ from memctl.retain.retain import read_fact, retain
 from memctl.vectors import embed as embedding, file as vector_store
 from memctl.vectors.embed import EmbedReport, embed, pieces_of
 from memctl.vectors.file import open_vectors
-from memctl.vectors.tables import whole_page
 
 FACTS = {
     "memory/2025-11-27.md": "- W @Atlas: The database is PostgreSQL\n- W @Peter: Peter keeps bees\n- W @Пётр: Живёт в Лиссабоне\n",
@@ -69,22 +69,21 @@ def as_uninterrupted(workspace: Workspace, folder: Path) -> bool:
 # -- what is embedded -------------------------------------------------------------------------------------------------
 
 
-def test_every_line_gets_a_vector(tmp_path: Path) -> None:
-    """Facts, notes, rows and code; each page's pack names the entries that the index holds, as they stand, and a document
-    has one more, of its title and beginning."""
+def test_every_line_of_a_log_gets_a_vector_and_a_document_as_a_whole(tmp_path: Path) -> None:
+    """A log's pack names the entries that the index holds, as they stand; that of a document of short lines one vector, of
+    its title and beginning."""
     workspace, model = make_workspace(tmp_path, PAGES), HashEmbedder()
     report = done(workspace, model)
     assert (report.stopped, report.problem, report.missing, report.swept) == (None, None, 0, 0)
-    wholes = 3
-    assert report.made == len(model.asked) - 45 == report.entries + wholes  # 45 sentences of calibration
+    assert report.made == len(model.asked) - 45 == report.entries - 2  # 45 sentences of calibration
     texts = model.asked[45:]
     assert {
         "Peter: Prefers concise replies",
         "Пётр: Живёт в Лиссабоне",
-        "爱丽丝 keeps the keys.",
-        "Row-level security.",
+        "Memory. 爱丽丝 keeps the keys.",
+        "Why PostgreSQL. Row-level security.",
     } < set(texts)
-    assert any("SELECT 1;" in text for text in texts) and any("8080" in text for text in texts)
+    assert not any("SELECT 1;" in text for text in texts) and any("8080" in text for text in texts)
     assert not any("aliases" in text or text in ("Memory", "Retain") for text in texts)
 
     def named(open_index: object) -> list[tuple[int, set[tuple[int, int]]]]:
@@ -95,9 +94,9 @@ def test_every_line_gets_a_vector(tmp_path: Path) -> None:
     with closing(vectors):
         for page, entries in with_index(workspace, named):
             rows = list(vectors.packs()[page].vectors())
-            assert {(row.entry, row.digest) for row in rows if row.entry != whole_page(page)} == entries
-            wholes -= rows[-1].entry == whole_page(page)
-    assert wholes == 0
+            if rows[-1].entry == whole_page(page):
+                entries = {(whole_page(page), min(entries)[1])}
+            assert {(row.entry, row.digest) for row in rows} == entries
 
 
 def test_copies_and_tombstones_get_none(tmp_path: Path) -> None:
@@ -216,13 +215,7 @@ def test_no_fact_one_and_none_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "raw",
-    [
-        b"- W: " + b"word " * 20_000,
-        b"- W: a\0b NUL",
-        b"- W: lone \xed\xb2\x80 surrogate \xff",
-        "数据".encode() * 30_000,
-        b"- W: \0",
-    ],
+    [b"- W: " + b"word " * 20_000, b"- W: a\0b", b"- W: \xed\xb2\x80 \xff", "数据".encode() * 30_000, b"- W: \0"],
     ids=["long", "nul", "surrogate", "han", "nothing"],
 )
 def test_odd_lines(tmp_path: Path, raw: bytes) -> None:
@@ -236,11 +229,7 @@ def test_odd_lines(tmp_path: Path, raw: bytes) -> None:
     assert done(workspace, model).pages == 0
 
 
-@given(
-    st.lists(
-        st.sampled_from(["- W @Peter: tea", "- W: 茶", "- чай", "text", "## Retain", "", "| a |", "```"]), max_size=12
-    )
-)
+@given(st.lists(st.sampled_from(["- W @Peter: tea", "- W: 茶", "- чай", "## Retain", "", "| a |", "```"]), max_size=12))
 def test_any_page_comes_out_the_same(lines: list[str]) -> None:
     """Line by line or all at once: the same packs, and nothing is missing."""
     import tempfile

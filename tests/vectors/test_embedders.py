@@ -22,7 +22,7 @@ from memctl.vectors import models as embedders
 from memctl.vectors.embed import calibration
 from memctl.vectors.models import choice, choose
 from memctl.vectors.quantized import encode, mean_of, script_of
-from memctl.vectors.text_to_embed import CAP, Piece, clean, embedded_texts, shortened
+from memctl.vectors.text_to_embed import CAP, Piece, clean, document_texts, embedded_texts, shortened
 
 
 def choosing(root: Path, model: str) -> Workspace:
@@ -223,6 +223,20 @@ def test_what_is_embedded() -> None:
         (0, "Peter: Prefers short replies"), (1, "Peter has a dog"), (3, "Пётр: Живёт в Лиссабоне"), (3, "где живёт Пётр?"),
         (3, "адрес"),
     ]  # fmt: skip
+
+
+def test_of_a_document() -> None:
+    """Facts and long paragraphs stand by themselves, short lines in the vector of the page; unless half of it is long."""
+    for title, line, part in (
+        ("Notes", "Short.", "long "),
+        ("Заметки", "Кратко.", "слова "),
+        ("笔记", "短.", "很长的段落"),
+    ):
+        pieces = [Piece(n, role, (), line) for n, role in enumerate(("text", "fact", "item", "code"))]
+        pieces.insert(2, Piece(9, "text", (), part * 90))
+        texts = list(document_texts(title, pieces))
+        assert [place for place, _ in texts] == [1, 2, 5] and texts[2][1].startswith(f"{title}. {line} {part}")
+        assert [place for place, _ in document_texts(title, pieces[1:4])] == [0, 1, 2]
 
 
 def test_calibration() -> None:

@@ -566,6 +566,13 @@ def digests_of(index: Index, ids: Iterable[int]) -> dict[int, int]:
     return dict(index.rows_in("SELECT id, digest FROM entry WHERE id IN ({keys})", ids))
 
 
+def first_lines(index: Index, pages: Iterable[int], condition: Filter) -> dict[int, int]:
+    """Page -> the first of its entries that take part and pass a condition."""
+    passing = f"entry.page = page.id AND {condition.sql or 1} ORDER BY entry.id LIMIT 1"
+    sql = f"SELECT id, (SELECT entry.id FROM embeddable AS entry WHERE {passing}) FROM page WHERE id IN ({{keys}})"
+    return {page: first for page, first in index.rows_in(sql, pages, condition.values) if first}
+
+
 def embeddable(index: Index) -> int:
     """How many entries take part."""
     return int(index.rows("SELECT coalesce(sum(embedded), 0) FROM page")[0][0])

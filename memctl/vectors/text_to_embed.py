@@ -15,6 +15,7 @@ _BREAK = 120  # characters before the cap in which a space is looked for
 _ABOVE = 120
 _SHORT = 400
 _BEGINNING = 800  # of a document: its title and what it says first
+_LONG_PAGE = 6_000  # characters of prose; a longer document says more than it begins with, so its lines have vectors
 
 
 class Piece(NamedTuple):
@@ -47,14 +48,16 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
 
 
 def document_texts(title: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
-    """The same of a document. A fact and a long paragraph speak for themselves, short lines by their page, whose title and
-    beginning stand behind the last piece; unless half of it or more are such paragraphs."""
+    """The same of a document. A fact and a long paragraph speak for themselves, short lines of a short document by their page,
+    whose title and beginning stand behind the last piece; unless half of it or more are such paragraphs."""
     notes = [piece for piece in pieces if piece.role != "fact"]
     texts = {piece.id: clean(piece.content) for piece in notes if piece.role in ("text", "item")}
     long = {i for i, text in texts.items() if _fitting(text, _SHORT) < len(text)}
-    alone = {piece.id for piece in pieces if piece.role == "fact" or piece.id in long or len(notes) <= 2 * len(long)}
+    has_whole = len(notes) > 2 * len(long)
+    by_line = not has_whole or sum(map(len, texts.values())) > _LONG_PAGE
+    alone = {piece.id for piece in pieces if by_line or piece.role == "fact" or piece.id in long}
     yield from ((place, text) for place, text in embedded_texts(pieces) if pieces[place].id in alone)
-    if len(alone) < len(pieces):
+    if has_whole:
         prose = " ".join(piece.content[:_BEGINNING] for piece in notes if piece.role != "code")
         yield len(pieces), shortened(clean(f"{title}. {prose}"), _BEGINNING)
 

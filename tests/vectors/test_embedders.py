@@ -237,6 +237,10 @@ def test_of_a_document() -> None:
         texts = list(document_texts(title, pieces))
         assert [place for place, _ in texts] == [1, 2, 5] and texts[2][1].startswith(f"{title}. {line} {part}")
         assert [place for place, _ in document_texts(title, pieces[1:4])] == [0, 1, 2]
+        list_of_many = [
+            Piece(n, "item", (), line * 20) for n in range(200)
+        ]  # what it says below is not in its beginning
+        assert [place for place, _ in document_texts(title, list_of_many)] == [*range(201)]
 
 
 def test_calibration() -> None:

@@ -136,6 +136,8 @@ def test_what_comes_from_outside_stands_second_and_never_wins(tmp_path: Path) ->
     (conflict,) = found(workspace)
     assert [(hit.ref, hit.origin) for hit in conflict.sides] == [("aa", "owner"), ("bb", "web")]
     assert [hit.ref for hit in get_fact(memory_on(workspace, TODAY), "city", "A")] == ["aa"]
+    lines = "11-03 W(src=web) @A: Eats fish. ^bb", "11-05 W @A: Does not eat fish. ^aa"
+    assert [[hit.ref for hit in each.sides] for each in found(told(tmp_path / "words", *lines))] == [["aa", "bb"]]
 
 
 def test_two_voices_from_outside_are_nobodys_conflict(tmp_path: Path) -> None:
@@ -189,29 +191,22 @@ def test_two_amounts_of_one_thing_on_one_day_disagree(tmp_path: Path, one: str, 
 
 
 def test_one_thing_with_a_number_in_its_name_still_disagrees(tmp_path: Path) -> None:
-    for number, (one, other) in enumerate(
-        [
-            ("Sensor A1 is open.", "Sensor A1 is closed."),
-            ("Датчик А1 тихий.", "Датчик А1 шумный."),
-            ("传感器A1很安静。", "传感器A1很吵。"),
-        ]
-    ):
+    english, russian = ("Sensor A1 is open.", "Sensor A1 is closed."), ("Датчик А1 тихий.", "Датчик А1 шумный.")
+    for number, (one, other) in enumerate((english, russian, ("传感器A1很安静。", "传感器A1很吵。"))):
         assert pairs(told(tmp_path / str(number), f"11-14 W @A: {one} ^aa", f"11-14 W @A: {other} ^bb")) == AB
 
 
 def test_what_no_longer_stands_disagrees_with_nothing(tmp_path: Path) -> None:
     fish, none = "10-30 W{} @A: Eats fish. ^aa", "11-16 W{} @A: Does not eat fish. ^bb"
     assert pairs(told(tmp_path / "0", fish.format(""), none.format(""))) == AB
-    for number, (one, other) in enumerate(
-        [
-            ("", "(supersedes=aa)"),
-            ("", "(corrects=aa)"),
-            ("(until=2025-11-10)", ""),
-            ("", "(ttl=3d)"),
-            ("(t=2026..)", ""),
-        ],
-        1,
-    ):
+    heads = (
+        ("", "(supersedes=aa)"),
+        ("", "(corrects=aa)"),
+        ("(until=2025-11-10)", ""),
+        ("", "(ttl=3d)"),
+        ("(t=2026..)", ""),
+    )
+    for number, (one, other) in enumerate(heads, 1):
         assert not pairs(told(tmp_path / str(number), fish.format(one), none.format(other)))
 
 

@@ -162,6 +162,12 @@ def test_a_newer_line_stands_first_where_it_meets_half_of_what_the_older_meets_n
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
+def test_of_one_day_the_line_that_tells_of_the_change_is_first(tmp_path: Path) -> None:
+    lines = "11-04 W @Box: The box weighs 12 kilos ^aa", "11-04 W @Box: The box weighs 14 kilos now ^bb"
+    hits = ask(told(tmp_path, *lines), "how many kilos does the box weigh: 12?").hits
+    assert [(hit.ref, hit.perhaps_superseded_by) for hit in hits] == [("bb", None), ("aa", "bb")]
+
+
 def test_faces_say_it_in_a_plain_word(tmp_path: Path) -> None:
     told(tmp_path, "10-03 W @Anna: Has three dogs. ^aa", "11-04 W @Anna: Has four dogs. ^bb")
     assert "[perhaps replaced by ^bb]" in call(["recall", "dogs"], tmp_path).out

@@ -89,30 +89,22 @@ def test_what_is_current_today(validity: Validity, holds: bool) -> None:
 NUMBERS = st.integers(1, 12)
 
 
+LINKS = st.lists(st.integers(0, 7).map(lambda n: f"f-{n}"), max_size=1).map(tuple)
+FIELDS = st.fixed_dictionaries({
+    "told": st.none() | NUMBERS.map(day), "same": st.integers(0, 3), "ref": st.sampled_from([None, "f-0"]),
+    "slots": st.sampled_from([SLOT, (("a", "k"),), (("a", "k"), *SLOT), ()]), "page": st.sampled_from(["memory/a.md", "memory/b.md"]),
+    "trusted": st.booleans(), "amends": st.booleans(), "pinned": st.booleans(), "supersedes": LINKS, "corrects": LINKS,
+})  # fmt: skip
+
+
 @st.composite
 def many(draw: st.DrawFn) -> list[Claim]:
     """Up to eight claims that fill few slots, repeat, correct and supersede each other, in no order."""
     made = []
     for number in range(draw(st.integers(1, 8))):
         first = draw(st.none() | NUMBERS.map(lambda n: day(2 * n)))
-        links = st.lists(st.integers(0, 7).map(lambda n: f"f-{n}"), max_size=1).map(tuple)
-        made.append(
-            claim(
-                number,
-                first,
-                last=draw(st.none() | st.just(first and first + timedelta(draw(NUMBERS)))),
-                told=draw(st.none() | NUMBERS.map(day)),
-                same=draw(st.integers(0, 3)),
-                slots=draw(st.sampled_from([SLOT, (("a", "k"),), (("a", "k"), *SLOT), ()])),
-                trusted=draw(st.booleans()),
-                ref=draw(st.sampled_from([None, "f-0"])),
-                supersedes=draw(links),
-                corrects=draw(links),
-                amends=draw(st.booleans()),
-                pinned=draw(st.booleans()),
-                page=draw(st.sampled_from(["memory/a.md", "memory/b.md"])),
-            )
-        )
+        last = draw(st.none() | st.just(first and first + timedelta(draw(NUMBERS))))
+        made.append(claim(number, first, last=last, **draw(FIELDS)))
     return made
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from memctl.vault.vault import VAULT, Vault
 from memctl.vectors.embed import pieces_of
 from memctl.vectors.text_to_embed import embedded_texts
 
-pytest.importorskip("pyrage")
+pyrage = pytest.importorskip("pyrage")
 TEXTS = (
     "The door opens with 4711-Kestrel",
     "Дверь открывает слово Пустельга",
@@ -101,6 +102,18 @@ def test_a_line_keeps_its_head_and_opens_for_its_owner(root: Path, tmp_path: Pat
         assert not [path for path, data in written.items() if secret.encode() in data]
     assert not [path for path, data in written.items() if "bank" in path.parts and b"sealed" in data]
     assert {hit.ref for hit in memory.recall(about=["Home"]).hits if hit.content == SEALED} == before
+
+
+def test_a_text_of_any_length_up_to_8_000_bytes_tells_little_of_it(root: Path) -> None:
+    """A PIN is as long as a sentence; line ends behind it are not kept."""
+    vault = _vault(root)
+    for text, size in (("4", 64), ("4" * 64, 64), ("4" * 65, 128), ("ж" * 4_000, 8_000), ("no UTF-8: \ufffd", 64)):
+        _seal(root, f"{text}\r\n\n".replace("\ufffd", "\udcff"))
+        (cipher,) = (each for each in _ciphertexts(root) if vault.opened(each) == text)
+        assert len(pyrage.decrypt(b64decode(cipher.removeprefix("age:")), vault._keys)) == size
+    for text, said in (("4" * 8_001, "8,001"), ("ж" * 4_001, "8,002"), (" \n", "0")):
+        told = f"Usage: a sealed text has 1 to 8,000 bytes, this one {said}; pipe it in, or type it"
+        assert refusal(lambda: vault.retain(text)) == told  # noqa: B023
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")
@@ -210,16 +223,11 @@ def test_init_makes_one_key_and_says_where(root: Path, tmp_path: Path) -> None:
     before = dict(_files(tmp_path))
     assert call(["init", str(root), "--vault"], tmp_path).out == "" and dict(_files(tmp_path)) == before
     joined = call(["init", str(root), "--vault"], tmp_path, MEMCTL_IDENTITY=str(tmp_path / "theirs"))
-    assert "memctl vault add age1" in joined.err and "losing it loses the text" in joined.err
+    (theirs,) = (tmp_path / "theirs").iterdir()
+    public = theirs.read_text().split()[3]
+    assert f"the key lies in {theirs}; keep a copy elsewhere: losing it loses the text of sealed lines" in joined.err
+    assert f"others own this vault; let one of them run: memctl vault add {public}" in joined.err
     assert (root / VAULT).read_bytes() == before[root / VAULT]
-
-
-def _lost(root: Path, keys: Path) -> None:
-    next(keys.iterdir()).unlink()
-
-
-def _wide_open(root: Path, keys: Path) -> None:
-    next(keys.iterdir()).chmod(0o644)
 
 
 def _damaged(root: Path, keys: Path) -> None:
@@ -232,18 +240,14 @@ def _within(root: Path, keys: Path) -> None:
     os.environ.pop("MEMCTL_IDENTITY")
 
 
-def _conflict(root: Path, keys: Path) -> None:
-    (root / VAULT).write_text(f"<<<<<<< ours\n{(root / VAULT).read_text()}")
-
-
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        (_lost, "Refused: refused: no key of this vault is here; put your key file into {keys}, or let an owner run `memctl vault add`"),
-        (_wide_open, "Refused: refused: {key} can be read by others (mode 0644); chmod 600 {key}"),
+        (lambda root, keys: next(keys.iterdir()).unlink(), "Refused: refused: no key of this vault is here; put your key file into {keys}, or let an owner run `memctl vault add`"),
+        (lambda root, keys: next(keys.iterdir()).chmod(0o644), "Refused: refused: {key} can be read by others (mode 0644); chmod 600 {key}"),
         (_damaged, "PageUnreadable: {key}: no secret key of age; put back what `init --vault` wrote"),
         (_within, "Refused: refused: {root}/keys lies in the workspace, as keys must not; name another: MEMCTL_IDENTITY=FOLDER"),
-        (_conflict, "PageUnreadable: memctl.vault: line 1 is no public key of age; correct it: git may have left a conflict there"),
+        (lambda root, keys: (root / VAULT).write_text(f"<<<<<<< ours\n{(root / VAULT).read_text()}"), "PageUnreadable: memctl.vault: line 1 is no public key of age; correct it: git may have left a conflict there"),
         (lambda root, keys: (root / VAULT).unlink(), "Usage: this workspace has no vault; `memctl init --vault` makes one"),
     ],
 )  # fmt: skip
@@ -282,15 +286,20 @@ def test_a_passphrase_in_place_of_a_key(tmp_path: Path, monkeypatch: pytest.Monk
     """It is asked for once to make the vault (twice over), never to seal, and once to open; a wrong one is told."""
     monkeypatch.setenv("MEMCTL_IDENTITY", str(tmp_path / "none"))
     root = write_pages(tmp_path / "notes", {}).root
-    typed = iter(["пустельга", "пустельга", "wrong", "пустельга"])
-    vault = Vault(_memory(root), lambda prompt: next(typed))
-    assert "losing its passphrase loses the text" in vault.make(True).notes[0]
+    typed, prompts = iter(["пустельга", "канюк", "", "пустельга", "пустельга", "wrong", "пустельга"]), list[str]()
+    vault = Vault(_memory(root), lambda prompt: prompts.append(prompt) or next(typed))  # type: ignore[func-returns-value]
+    for _ in ("another", "none"):
+        assert refusal(lambda: vault.make(True)) == "Usage: the two are not the same passphrase; run it again"
+    note = "the key stands in memctl.vault: losing its passphrase loses the text of sealed lines"
+    assert vault.make(True).notes == (note,)
     _seal(root, TEXTS[1])
     (cipher,) = _ciphertexts(root)
     assert (
         refusal(lambda: vault.opened(cipher)) == "Refused: refused: that is not the passphrase of this vault; try again"
     )
     assert vault.opened(cipher) == TEXTS[1]
+    twice = ["New passphrase: ", "The same again: "]
+    assert prompts == [*twice, twice[0], *twice, "Passphrase of the vault: ", "Passphrase of the vault: "]
     assert [*vault.recipients().values()] == ["passphrase"] and not (tmp_path / "none").exists()
 
 

@@ -48,13 +48,14 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
 
 
 def document_texts(title: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
-    """The same of a document. A fact and a long paragraph speak for themselves, short lines of a short document by their page,
-    whose title and beginning stand behind the last piece; unless half of it or more are such paragraphs."""
+    """The same of a document. A fact and a long paragraph speak for themselves, short lines of a short document that is no list by
+    their page, whose title and beginning stand behind the last piece; unless half of it or more are such paragraphs."""
     notes = [piece for piece in pieces if piece.role != "fact"]
     texts = {piece.id: clean(piece.content) for piece in notes if piece.role in ("text", "item")}
     long = {i for i, text in texts.items() if _fitting(text, _SHORT) < len(text)}
     has_whole = len(notes) > 2 * len(long)
-    by_line = not has_whole or sum(map(len, texts.values())) > _LONG_PAGE
+    is_list = sum(piece.role in ("item", "row") for piece in notes) * 3 > len(notes) * 2
+    by_line = not has_whole or is_list or sum(map(len, texts.values())) > _LONG_PAGE
     alone = {piece.id for piece in pieces if by_line or piece.role == "fact" or piece.id in long}
     yield from ((place, text) for place, text in embedded_texts(pieces) if pieces[place].id in alone)
     if has_whole:

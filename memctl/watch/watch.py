@@ -247,6 +247,8 @@ class _WatchLoop:
             return
         self._due = _next(self._reflect_at, now)
         self._told.pop("reflect", None)
+        if done.pages:  # in a folder that is new, what comes next may be heard too late
+            self._look_again_in(SETTLE_SECONDS)
         pages, beliefs = len(done.pages), len(done.beliefs)
         told = f"{many(pages, 'page')} written, {many(beliefs, 'belief')} moved" if done.pages else "nothing changed"
         told += f", {many(done.conflicts, 'conflict')}" if done.conflicts else ""

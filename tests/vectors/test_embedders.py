@@ -237,7 +237,7 @@ def test_of_a_document() -> None:
         texts = list(document_texts(title, pieces))
         assert [place for place, _ in texts] == [1, 2, 5] and texts[2][1].startswith(f"{title}. {line} {part}")
         assert [place for place, _ in document_texts(title, pieces[1:4])] == [0, 1, 2]
-        for role, of in (("item", 3), ("text", 200)):  # a list, a long page: what they say is not all in their beginning
+        for role, of in (("item", 3), ("text", 200)):  # a list, a long page: both say more than they begin with
             lines = [Piece(n, role, (), line * 20) for n in range(of)]
             assert [place for place, _ in document_texts(title, lines)] == [*range(of + 1)]
         assert [place for place, _ in document_texts(title, lines[:3])] == [3]

@@ -176,17 +176,18 @@ def sync(
     seconds: float | None = None,
     progress: Progress = silent,
     parallel: bool = False,
+    found: list[PageFile] | None = None,
 ) -> SyncReport:
     """Bring the index up to date; `wait` is for another writer, `seconds` caps the work (None: no cap).
 
     The cap is for changes. The first index of a folder, and what is left of one that was interrupted, is built to the end
-    however long it takes. `parallel` lets other processes read, where there are pages enough.
+    however long it takes. `parallel` lets other processes read, where there are pages enough. `found` is a scan of just now.
 
     Whatever stands in the way of a fresh index is said in `stale`, never raised: answers stay possible.
     """
     if not workspace.hides:
         workspace = workspace.whole  # the index of a view that hides nothing is the owner's
-    found, known = workspace.scan(), index.known()
+    found, known = workspace.scan() if found is None else found, index.known()
     refs = " ".join(sorted(workspace.hides or ())).encode()
     hides = int.from_bytes(hashed(refs, 4)) >> 3 or 1 if refs else 0
     if index.hides != hides:  # other lines are private than last time: what cites them is on any page

@@ -320,7 +320,7 @@ def _look(memory: OpenMemory, wait: float) -> _Look:
     if len(steps) > 4 * _APART:
         return _Look(sync(workspace, index, wait=wait), None)
     before = {step.path: line_counts(index, step.path) for step in steps}
-    report = sync(workspace, index, wait=wait)
+    report = sync(workspace, index, wait=wait, found=found)  # what comes meanwhile is told by the next look
     lines: dict[str, tuple[int, int]] = {}
     for path, was in before.items():
         now = line_counts(index, path)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
 from ..errors import NothingFound, Usage
-from ..facts import Citation
+from ..facts import Citation, Span
 from ..hits import Hit
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import placed
-from ..index.queries.names import KnownNames
+from ..index.queries.beliefs import BeliefLines, heads_about, heads_concerning, placed
+from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread
 from ..language.names import entity_key
 from ..markdown.evidence_line import OPINIONS, Bullet
+from ..markdown.lines import split_lines
 from ..notes.files import read_page
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
@@ -70,21 +71,25 @@ class Reasons:
 @on_fresh_index
 def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None = None) -> tuple[BeliefView, ...]:
     """Every belief on bank/opinions.md, the firmest first; those about one name only, with `about`."""
-    found = _views(memory, as_of)
-    if about is not None:
+    if about is None:
+        found = _views(memory, as_of)
+    else:
         known = KnownNames(memory.index)
-        wanted = entity_key(known.known_as(about.removeprefix("@")))
+        name = known.known_as(about.removeprefix("@"))
+        heads = heads_about(memory.index, keys_of(memory.index, name))
+        wanted, found = entity_key(name), _views(memory, as_of, heads)
         found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
     found.sort(key=lambda v: (v.over is not None, v.questioned is not None, -v.standing.confidence, v.ref))
     return tuple(found)
 
 
-def _views(memory: OpenMemory, as_of: date | None) -> list[BeliefView]:
+def _views(memory: OpenMemory, as_of: date | None, heads: Sequence[BeliefLines] | None = None) -> list[BeliefView]:
+    """The beliefs on the page; where `heads` are given, at least those with one of these."""
     workspace = memory.workspace
-    if not (workspace.root / OPINIONS).exists():
+    if heads == [] or not (workspace.root / OPINIONS).exists():
         return []
     text = read_page(workspace, OPINIONS).text
-    entries, _ = read_entries(text)
+    entries = read_entries(text)[0] if heads is None else _entries_at(text, heads)
     written = read_last_written(text)
     lines = placed(memory.index, {bullet.ref for entry in entries for _, bullet in entry.bullets if bullet.ref})
     seen = reread(workspace, lines)
@@ -94,6 +99,18 @@ def _views(memory: OpenMemory, as_of: date | None) -> list[BeliefView]:
     marked = ((entry, written.get(entry.ref or "")) for entry in entries)
     found = (belief_view(entry, mark, places, today=memory.today, as_of=as_of) for entry, mark in marked)
     return [view for view in found if view]
+
+
+def _entries_at(text: str, heads: Sequence[BeliefLines]) -> list[BeliefEntry]:
+    """The beliefs with these heads: no more is parsed. Where the page is not as it was indexed, all that stand on it."""
+    lines, found = split_lines(text), list[BeliefEntry]()
+    for head in heads:
+        alone = read_entries("\n".join(lines[head.line - 1 : head.before and head.before - 1]))[0]
+        if len(alone) != 1 or alone[0].ref not in (None, head.ref):
+            return read_entries(text)[0]
+        first, last = alone[0].span
+        found.append(replace(alone[0], span=Span(first + head.line - 1, last + head.line - 1)))
+    return found
 
 
 def belief_view(
@@ -123,16 +140,17 @@ def belief_view(
     return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, over, questioned)
 
 
+@on_fresh_index
 def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> BeliefView:
     """The belief with this id, or that the fact with this id states, or whose text holds these words.
 
     NothingFound if there is none, Usage if the words fit several.
     """
-    found = beliefs(memory, as_of=as_of)
     bare = reference.strip().removeprefix("^")
+    found = _views(memory, as_of, heads_concerning(memory.index, bare))
     by_id = [view for view in found if bare in (view.ref, *(b.ref for b in view.evidence if b.verdict == "stated"))]
     words = bare.casefold()
-    fitting = by_id or [view for view in found if words and words in view.text.casefold()]
+    fitting = by_id or [view for view in beliefs(memory, as_of=as_of) if words and words in view.text.casefold()]
     if not fitting:
         when = f" as of {as_of}" if as_of else ""
         raise NothingFound(f"no belief matches {reference!r}{when}", "`memctl belief list` shows all of them")
@@ -147,7 +165,7 @@ def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Rea
     """Why an id is held: a belief with its whole chain, or a fact with what it replaced, what replaced it, what it proves."""
     bare = reference.strip().removeprefix("^")
     index, day = memory.index, as_of or memory.today
-    views = _views(memory, as_of)
+    views = _views(memory, as_of, heads_concerning(index, bare))
     speaks = tuple(view for view in views if bare in (view.ref, *(b.ref for b in view.evidence)))
     entries = placed(index, [bare])
     verdict = judge(index, entries, day, as_of)

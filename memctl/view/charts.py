@@ -31,8 +31,13 @@ Link = Callable[[Citation], str | None]
 """Where a line can be read, None where it cannot."""
 
 _PLAIN = {
-    "ink": "#1f2328", "paper": "#ffffff", "faint": "#59636e", "over": "#9aa4b0", "now": "#0b5cad", "mark": "#a3470f",
-}  # fmt: skip
+    "ink": "#1f2328",
+    "paper": "#ffffff",
+    "faint": "#59636e",
+    "over": "#9aa4b0",
+    "now": "#0b5cad",
+    "mark": "#a3470f",
+}
 _OF_PAGE = {name: f"var(--{name})" for name in _PLAIN}
 _NAME = 30  # characters beside a row
 _ROW, _WIDE = 26, 900

@@ -295,7 +295,8 @@ class Pictures(NamedTuple):
 
     def page(self, path: str, query: str | None = None) -> str | None:
         """One of these pages, or a stylesheet, by its path; `query` is what the page of search looks for."""
-        return _drawing("site").view_page(self.memory.public(), path, query)  # type: ignore[no-any-return]
+        found: str | None = _drawing("site").view_page(self.memory.public(), path, query)
+        return found
 
     def key(self) -> str:
         """What opens the pages of `memctl serve` in a browser and nothing else."""

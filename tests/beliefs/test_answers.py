@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from face_helpers import memory_on, write_pages
 
+from memctl.beliefs import view as view_module
+from memctl.beliefs.page_read import read_entries
 from memctl.beliefs.replay import AskedPair
-from memctl.beliefs.view import BeliefView, beliefs
+from memctl.beliefs.view import BeliefView, beliefs, why
 from memctl.conflicts.listing import conflicts
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import Planner, reflect
@@ -151,3 +153,37 @@ def test_a_question_that_a_person_took_out_is_not_asked_again(tmp_path: Path) ->
     page.write_text("".join(line for line in lines if "questioned" not in line), "utf-8")
     reflect(memory_on(workspace, TODAY))
     assert "questioned" not in page.read_text("utf-8") and asked(workspace) == []
+
+
+BELIEFS = """# Opinions\r
+\r
+- O(c=0.87) @Irina: Prefers a short report. ^o-short\r
+  - 2025-11-01 · stated 0.80 · [memory/2025-11-01.md#L3](../memory/2025-11-01.md#L3) ^short\r
+<!-- a comment at the left edge -->\r
+  - 2025-11-02 · for → 0.87 · [memory/2025-11-02.md#L3](../memory/2025-11-02.md#L3) ^again\r
+- O(c=0.40) @Ирина: Без номера. \r
+  - 2025-11-02 · stated 0.40 · [memory/2025-11-02.md#L3](../memory/2025-11-02.md#L3) ^again\r
+\r
+## Others\r
+\r
+- O(c=0.60) @王伟: 喜欢早上开会。 ^o-short\r
+- O(c=0.55) @Ira @Boris: Written by hand
+  in two lines. ^mine
+"""
+
+
+def test_one_belief_is_read_without_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By an id, by the id of its evidence, by any name of its entity: the same as among all, and not all is parsed."""
+    pages = {"bank/opinions.md": BELIEFS, "bank/entities/irina.md": "---\naliases: [Ирина, Ira]\n---\n# Irina\n"}
+    memory = memory_on(write_pages(tmp_path / "notes", pages), TODAY)
+    every, texts = beliefs(memory), list[str]()
+    monkeypatch.setattr(view_module, "read_entries", lambda text: texts.append(text) or read_entries(text))
+    for ref in ("o-short", "again", "mine", next(view.ref for view in every if "Без" in view.text)):
+        found = [view for view in every if ref in (view.ref, *(bullet.ref for bullet in view.evidence))]
+        assert sorted(map(repr, found)) == sorted(map(repr, why(memory, ref).beliefs)) and found
+    for name in ("Irina", "Ira", "Ирина", "王伟", "Boris"):
+        among = {"Boris": {"Boris"}, "王伟": {"王伟"}}.get(name, {"Irina", "Ира", "Ирина", "Ira"})
+        assert beliefs(memory, about=name) == tuple(view for view in every if among & {*view.entities})
+    assert BELIEFS not in texts and sum(map(len, texts)) < 10 * len(BELIEFS)
+    (memory.workspace.root / "bank/opinions.md").write_text(BELIEFS.replace("O(c=0.60)", "O(c=0.61)"), "utf-8")
+    assert why(memory, "o-short").beliefs[1].standing.confidence == 0.61

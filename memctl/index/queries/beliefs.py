@@ -67,6 +67,35 @@ def beliefs_stated_by(index: Index, refs: Iterable[str]) -> dict[str, Chain]:
     return found
 
 
+class BeliefLines(NamedTuple):
+    """Where a belief stands on bank/opinions.md: its id, its first line, and the line before which all of it ends, if any."""
+
+    ref: str
+    line: int
+    before: int | None
+
+
+_HEADS = (
+    "SELECT DISTINCT head.ref, head.line, (SELECT CASE WHEN after.page = head.page THEN after.line END FROM entry AS after "
+    "WHERE after.id > head.id AND after.role IN ('fact', 'heading') ORDER BY after.id LIMIT 1) FROM live AS head "
+    f"WHERE head.page = (SELECT id FROM page WHERE path = '{OPINIONS}') AND head.kind = 'opinion' AND head.role = 'fact' AND "
+)
+
+
+def heads_about(index: Index, names: Iterable[str]) -> list[BeliefLines]:
+    """The beliefs that name one of these keys, in page order."""
+    sql = f"{_HEADS} head.id IN (SELECT entry FROM mention WHERE name IN ({{keys}}))"
+    return sorted(map(BeliefLines._make, index.rows_in(sql, names)), key=lambda head: head.line)
+
+
+def heads_concerning(index: Index, ref: str) -> list[BeliefLines]:
+    """The beliefs with this id or a piece of evidence that has it, in page order, and those whose id is not written down."""
+    above = "SELECT max(id) FROM entry AS above WHERE above.id < bullet.id AND above.role = 'fact'"
+    cited = f"SELECT ({above}) FROM link JOIN entry AS bullet ON bullet.id = link.entry WHERE target = ?1 AND block = 'evidence'"
+    sql = f"{_HEADS} (head.ref = ?1 OR head.id IN ({cited}) OR head.ref NOT LIKE 'o-%') ORDER BY head.line"
+    return list(map(BeliefLines._make, index.rows(sql, (ref,))))
+
+
 def has_marked(index: Index, key: str, names: Iterable[str]) -> bool:
     """True when a slot holds a correction in words or a pinned line: then every version of it decides."""
     sql = "SELECT 1 FROM slot WHERE key = ? AND name = ? AND marked LIMIT 1"

@@ -183,16 +183,16 @@ def test_lessons_come_with_their_counts(station: Workspace) -> None:
     assert found and "lesson" not in found  # it was done once, which teaches nothing yet
 
 
-def test_the_newest_hundred_outcomes_of_a_task_teach(tmp_path: Path) -> None:
+def test_the_newest_forty_outcomes_of_a_task_teach(tmp_path: Path) -> None:
     """More of them would be read from disk for each context; it says what was counted. Asked by days, all are."""
     way = "- B(task=deploy Atlas, outcome={}, why=the disk was full): Restarted the gateway by hand\n"
     logs = {f"memory/2025-{month:02}-02.md": way.format("fail") * 20 for month in range(1, 12)}
-    write_pages(tmp_path, {**logs, "memory/2025-11-28.md": way.format("ok") * 60})
+    write_pages(tmp_path, {**logs, "memory/2025-11-28.md": way.format("ok") * 20})
     workspace = Workspace(tmp_path.resolve())
     lessons = [item.line for item in pack(workspace).items if item.layer == "lessons"]
-    assert len(lessons) == 1 and "(60 ok, 40 failed of the newest 100; failed because the disk was full" in lessons[0]
+    assert len(lessons) == 1 and "(20 ok, 20 failed of the newest 40; failed because the disk was full" in lessons[0]
     asked = [item.line for item in pack(workspace, since="2025-01-01").items if item.layer == "lessons"]
-    assert len(asked) == 1 and "(60 ok, 220 failed; " in asked[0]
+    assert len(asked) == 1 and "(20 ok, 220 failed; " in asked[0]
 
 
 def test_a_reason_is_recalled_even_where_it_was_replaced(station: Workspace) -> None:

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _reopen() -> None:
-    """Give streams that the caller closed to nobody: the next file opened, such as the index, would get their numbers."""
+    """Open a null device for each standard stream that the caller closed: else the next file opened, such as the index, gets its number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None and os.open(os.devnull, os.O_RDWR) == number:
             stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115 - for the whole run

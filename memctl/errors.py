@@ -124,7 +124,7 @@ class CannotAnswer(MemctlError):
     exit_code = 13
 
     def __init__(self, reason: str) -> None:
-        cure = "send it elsewhere; what the command changed in the workspace stands, `memctl log` shows it"
+        cure = "send it elsewhere; what the command changed in the workspace is kept, `memctl log` shows it"
         super().__init__(f"the answer cannot be written: {reason}", cure)
 
 
@@ -175,7 +175,7 @@ def _installer() -> str:
 
 
 class ExtraBroken(MemctlError):
-    """An optional part is there and fails. All that needs no more than words goes on without it."""
+    """An optional part is installed and fails. Search by words goes on without it."""
 
     exit_code = 16
     usual_cure = 'install it again, or leave it out: model = "none" under [vectors]'

@@ -18,7 +18,7 @@ _FEWEST = 20  # cases below which a precision says nothing
 
 
 class Tier(Enum):
-    """Who stands for a judgement: the owner, a rule that was measured, or nobody yet."""
+    """On what a judgement rests: a mark of the owner, a rule that was measured, or an answer still to come."""
 
     TOLD = "told"
     CERTAIN = "certain"

@@ -371,7 +371,7 @@ def _in_thread(job: Callable[[], bytes], seconds: float) -> Outcome:
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Hold back Ctrl-C meanwhile; processes that are started here never hear of it. On Windows they do."""
+    """Hold back Ctrl-C meanwhile; processes that are started here never get it. On Windows they do."""
     import signal
 
     if not hasattr(signal, "pthread_sigmask"):

@@ -196,7 +196,7 @@ class _ReplyReader:
         self.ignored += len(self._openers) - number
 
     def _goes_on(self, command: Command, number: int) -> bool:
-        """True after a command of which nobody can say that it ended: what follows may be a part of it."""
+        """True after a command whose end is not certain: what follows may be a part of it."""
         if command.problem is None:
             return self._is_open
         rest = self._text[command.start : self._starts[number + 1] if number + 1 < len(self._starts) else None]

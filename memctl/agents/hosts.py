@@ -65,7 +65,7 @@ def put(text: str | None, file: File) -> Put:
         return _put_block(text or "", file.body)
     if text is None or not text.strip() or _is_ours(text, file.body):
         return Put(file.body)
-    raise Misfit("there is such a file already, and memctl did not write it as it is")
+    raise Misfit("the file exists already, with a text that memctl did not write")
 
 
 def take(text: str, file: File, made: Collection[tuple[str, ...]] = ()) -> str | None:
@@ -181,7 +181,7 @@ def _in_toml(text: str, path: Sequence[str]) -> Any:
         raise Misfit(f"it is not TOML: {error}") from error
     for key in path:
         if not isinstance(read, dict):
-            raise Misfit(f"{'.'.join(path)} cannot stand there: {key} belongs to something that is not a table")
+            raise Misfit(f"{'.'.join(path)} cannot be added: {key} belongs to something that is not a table")
         read = read.get(key)
         if read is None:
             return None
@@ -217,7 +217,7 @@ def _take_toml(text: str, piece: HostEntry) -> str:
                 left = "".join(lines[:begin] + lines[first + len(block) :])
                 if _in_toml(left, piece.path) is None:
                     return left
-    raise Misfit("the table of memctl does not stand as it was written")
+    raise Misfit("memctl's table in it was edited since it was written")
 
 
 # -- Markdown ---------------------------------------------------------------------------------------------------------

@@ -294,4 +294,4 @@ def _without(text: str, path: Sequence[str], holder: JsonNode, number: int, json
             found = where(parse(kept, json5), path)
             if found is not None and same([(each.key, each.node.value) for each in found.elements], expected):
                 return kept
-    raise Misfit("it cannot be taken out without touching what stands around it")
+    raise Misfit("it cannot be removed without changing the text around it")

@@ -232,7 +232,7 @@ class _Run:
                 self.notes.append(f"{belief.ref}: the line ^{ref} is gone from {path}; it counts no more")
             return bullet._replace(citation=None, gone=path, after=None)
         if path:
-            self.notes.append(f"{belief.ref}: ^{ref} stands nowhere; the evidence was added by hand and stays")
+            self.notes.append(f"{belief.ref}: ^{ref} is on no page; the evidence was added by hand and stays")
         return bullet
 
     def _add(self, belief: confidence.Belief) -> None:

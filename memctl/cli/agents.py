@@ -28,7 +28,7 @@ def context(
     since: str | None = option("--since", 'Lines from then on: 30d, 2025-11, "last week".', "WHEN"),
     private: bool = flag("--private", "Private lines too: for a model on this machine only."),
     no_core: bool = flag("--no-core", "With --messages: no core and lessons in it."),
-    inject: str | None = option("--inject", "With --messages: user or system, where what is recalled stands [default: user, or memctl.toml].", "ROLE"),
+    inject: str | None = option("--inject", "With --messages: put recalled lines into the user or the system message [default: user, or memctl.toml].", "ROLE"),
     session: str | None = option("--session", "With --messages: keep what is stated in it under this name.", "NAME"),
     end: bool = flag("--end", "End that session: forget what was stated in it."),
     counter: str | None = option("--counter", "estimate, an encoding of tiktoken, or the path of a tokenizer.json [default: estimate, or memctl.toml].", "NAME"),
@@ -51,7 +51,7 @@ def context(
         _print_pack(call, call.memory.context(text, **options), format, is_json)
         return
     if message or format in ("stable", "recalled"):
-        raise Usage("--messages takes no MESSAGE and no such --format", "the newest message of the chat is the message")
+        raise Usage("--messages takes neither MESSAGE nor that --format", "the chat ends with the message")
     source, file = ("stdin", "chat") if messages == "-" else (messages, Path(messages).name)
     options |= {"core": not no_core, "inject": inject, "session": session}
     made = call.memory.chat(_chat_text(messages), source=source, name=file, **options)
@@ -96,7 +96,7 @@ def act(
     call: Call,
     file: str = argument("[FILE]", "The reply; - is stdin [default: -].", default="-"),
     read_only: bool = flag("--read-only", "Refuse SAVE_FACT and SAVE_DOC."),
-    private: bool = flag("--private", "Let private lines in, for a model on this machine."),
+    private: bool = flag("--private", "Show private lines too: for a model on this machine only."),
     dry_run: bool = flag("--dry-run -n", "Print the diff of what would be saved, and save nothing."),
 ) -> int:
     """Do what the bracket commands in a model's reply ask for. Prints the reply without them, then the results.
@@ -133,7 +133,7 @@ def connect(
     allow_write: bool = flag("--allow-write", "Let the MCP server answer, retain, reflect and forget."),
     no_hooks: bool = flag("--no-hooks", "Without hooks."),
     plugin: Path | None = option("--plugin", "claude-code: make it a plugin in this folder, to be installed.", "DIR"),
-    program: str | None = option("--command", "How the host starts memctl [default: as now].", "WORDS"),
+    program: str | None = option("--command", "How the host starts memctl [default: as you did now].", "WORDS"),
     dry_run: bool = DRY_RUN,
 ) -> None:
     """Connect an agent to this workspace: MCP server, hooks, instructions, in the files where its host looks for them."""
@@ -171,7 +171,7 @@ def connect(
     if made.problems:
         file = made.problems[0]
         left = "nothing was written" if is_wanted else "it would be left alone"
-        cure = "put in by hand what is shown, or move that part away"
+        cure = "add what is shown by hand, or move that part of the file away"
         if undo:
             cure = "take that part out by hand, then run it again"
         raise Refused(f"{file.host_file.path}: {file.problem}; {left}", cure)

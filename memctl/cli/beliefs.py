@@ -21,7 +21,7 @@ _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 @command("reflect", "memctl reflect --since 7d")
 def reflect(
     call: Call,
-    since: str | None = option("--since", "Read again what was told since then, and what changed: 7d, 2025-11 [default: all].", "WHEN"),
+    since: str | None = option("--since", "Only lines since then, and what changed: 7d, 2025-11 [default: all].", "WHEN"),
     dry_run: bool = DRY_RUN,
     apply: bool = flag("--apply", "Write the pages; this is the default."),
     propose_core: bool = flag("--propose-core", "Write proposals for memory.md to bank/proposals.md, too."),
@@ -37,7 +37,7 @@ def reflect(
         decide = call.memory.accept_proposal if accept else call.memory.refuse_proposal
         return _print_decided(call.out, bool(accept), number, decide(number, dry_run=dry_run), dry_run)
     out = call.out
-    stopped = "stopped: pages written so far stand whole; run `memctl reflect` again for the rest"
+    stopped = "stopped: pages written so far are complete; run `memctl reflect` again for the rest"
     with call.progress("reflecting", stopped) as memory:
         done = memory.reflect(since=since, dry_run=dry_run, propose=propose_core)
     if out.json:
@@ -104,7 +104,7 @@ def belief_show(
 def why(
     call: Call, reference: str = argument("ID", "The id of a fact or a belief."), as_of: str | None = AS_OF
 ) -> None:
-    """Why something is held: what it replaced, what replaced it, the evidence that it rests on or belongs to."""
+    """Why a fact or belief is held: what it replaced, what replaced it, its evidence."""
     reasons = call.memory.why(reference, as_of=as_of)
     if call.out.json:
         named = {"facts": reasons.hits, "replaced_by": reasons.replaced_by, "replaces": reasons.replaces}
@@ -189,7 +189,7 @@ def conflicts(call: Call, about: str | None = option("--about -a", "Only what is
             out.say(f"      {one_line(hit.content)}")
     if found:
         one, other = (hit.ref for hit in found[0].sides)
-        out.note("to settle one, say which line stands, or that both do:")
+        out.note("to settle one, say which line is right, or that both are:")
         out.note(f"  memctl resolve {one} --over {other}", f"  memctl resolve {one} {other} --both")
     else:
         call.out.note("nothing disagrees" + (f" about {about}" if about else ""))
@@ -199,9 +199,9 @@ def conflicts(call: Call, about: str | None = option("--about -a", "Only what is
 @command("resolve", 'memctl resolve f-1a2b3c4d --over f-5e6f7a8b --because "counted again"')
 def resolve(
     call: Call,
-    reference: list[str] = argument("REF…", "The line that stands: an id or a citation."),
+    reference: list[str] = argument("REF…", "The line that is right: an id or a citation."),
     over: str | None = option("--over", "The line that was never true, or no longer is.", "REF"),
-    both: bool = flag("--both", "Two lines that hold side by side: not to be listed again."),
+    both: bool = flag("--both", "Both lines hold: do not list them again."),
     since: str | None = option("--from", "The other one was true until then [default: never].", "DAY"),
     because: str | None = option("--because", "Why, kept with the line.", "TEXT"),
     dry_run: bool = DRY_RUN,
@@ -221,7 +221,7 @@ def lessons(call: Call, task: str | None = option("--task", "Of that task, in ab
     if out.json:
         return out.raw_json({"schema": 1, "tasks": list(map(_task_json, found))}, found)
     if not found:
-        out.note("no outcome was told of that; `memctl retain --kind experience --task T --outcome ok|fail` tells one")
+        out.note("no outcome is known; `memctl retain --kind experience --task T --outcome ok|fail` records one")
     for each in found:
         out.emit(out.style(one_line(each.name or each.entity or "without a task"), BOLD))
         for way in each.strategies:

@@ -82,7 +82,7 @@ def merge(
     call: Call,
     name: str = argument("NAME", "The name that is to be another one's."),
     into: str = argument("INTO", "Whose name it is to be."),
-    undo: bool = flag("--undo", "Make them two again."),
+    undo: bool = flag("--undo", "Take a merge back."),
     dry_run: bool = DRY_RUN,
 ) -> None:
     """Make one of two entities: INTO gets the names of NAME, and NAME's page says so. Nothing is lost; --undo parts them."""

@@ -65,7 +65,7 @@ def recall(
     about: list[str] | None = ABOUT,
     kind: list[str] | None = option("--kind", "world, experience, opinion, observation or note.", "KIND"),
     key: str | None = option("--key", "Only facts that fill this slot.", "KEY"),
-    min_confidence: float | None = option("--min-confidence", "Leave out opinions held less surely.", min=0, max=1),
+    min_confidence: float | None = option("--min-confidence", "Leave out opinions of less confidence.", min=0, max=1),
     min_importance: float | None = option("--min-importance", "Only lines with i= of at least that.", min=0, max=1),
     tag: list[str] | None = option("--tag", "Lines and pages with that #tag, or one below it.", "TAG"),
     links_to: list[str] | None = option("--links-to", "Lines that link to that page.", "PAGE"),
@@ -89,7 +89,7 @@ def recall(
     if (call.also or among) and (interactive or unseal or any(each.startswith("/") for each in path or ())):
         raise Usage("several workspaces take no --interactive, no --unseal and no absolute --path", "name one")
     if call.also and among:
-        raise Usage("--in and several -w are two questions", "ask one after the other")
+        raise Usage("--in and several -w exclude each other", "run one after the other")
     filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}
     filters |= {"key": key, "as_of": as_of, "min_confidence": min_confidence, "per_page": per_page}
     filters |= {"tags": tag or (), "links_to": links_to or (), "heading": heading, "min_importance": min_importance}
@@ -131,7 +131,7 @@ def show(
     reference: list[str] = argument("REF…", "Citations (path#L3-L9), ids, entities, pages, globs."),
     context: int = option("--context -C", "Lines around it.", default=3, min=0, max=1000),
     unseal: bool = UNSEAL,
-    source: bool = flag("--source", "The turns of the conversation in which a fact was said, wherever its transcript lies."),
+    source: bool = flag("--source", "The turns of the conversation in which a fact was said, if its transcript is found."),
 ) -> None:  # fmt: skip
     """Print what references point at, with the lines around it; a line that moved is found by its id."""
     if source:

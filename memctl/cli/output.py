@@ -174,7 +174,7 @@ class Output:
         Console().print(table)
 
     def bar(self, what: str) -> Bar | None:
-        """What shows how far long work is; None where nobody looks: quiet, JSON, or no terminal."""
+        """A progress bar for long work; None with --quiet, with --json, and without a terminal."""
         if self.quiet or self.json or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             return None
         from .terminal import Bar

@@ -28,13 +28,13 @@ _HANGING = 12  # columns of a day and two blanks
 @command("timeline", "memctl timeline @Peter --since 2025-09", paged=True)
 def timeline(
     call: Call,
-    name: list[str] | None = argument("[@NAME]", "Whose [default: what was told last].", default=None),
+    name: list[str] | None = argument("[@NAME]", "About whom [default: the newest lines].", default=None),
     since: str | None = option("--since", "From then on: 30d, 2025-11.", "WHEN"),
     until: str | None = option("--until", "Up to then.", "WHEN"),
     k: int = option("--k -k", "How many events at most.", default=40, min=1, max=1000),
     svg: str | None = SVG,
 ) -> int:
-    """Draw what held when, what happened and what was believed how firmly; below it each line with its citation."""
+    """Draw facts, events and beliefs over time; below it each line with its citation."""
     found = call.memory.timeline(" ".join(name or ()) or None, since=since, until=until, events=k)
     if not _print_made(call, found, svg) and found.is_drawn:
         _print_timeline(call, found)
@@ -46,7 +46,7 @@ def timeline(
 @command("graph", "memctl graph @Peter --svg peter.svg")
 def graph(
     call: Call,
-    name: list[str] = argument("@NAME", "In whose middle the picture is."),
+    name: list[str] = argument("@NAME", "The entity in the middle."),
     k: int = option("--k -k", "How many neighbours at most.", default=12, min=1, max=60),
     svg: str | None = SVG,
 ) -> None:
@@ -77,7 +77,7 @@ def view(
             call.out.raw_json({"url": link})
         else:
             call.out.line(link)
-        call.out.note("opens while `memctl serve` runs, to be read alone; `memctl view --out DIR` writes files")
+        call.out.note("the link works while `memctl serve` runs; `memctl view --out DIR` writes files")
         return
     with call.progress("drawing") as memory:
         done = memory.pictures().write(out)

@@ -37,7 +37,7 @@ def ingest(
     day: str | None = option("--date", "The day of messages without a time [default: that of the file].", "DAY"),
     least: float = option("--min-importance", "Refuse what matters less.", "I", default=0.0, min=0, max=1),
     owner: str | None = option("--owner", "Who says I in it: facts about me are about NAME.", "NAME"),
-    trust_marks: bool = flag("--trust-marks", "No text in this Markdown transcript imitates the mark of a turn."),
+    trust_marks: bool = flag("--trust-marks", "Every mark of a turn in this Markdown transcript is one; no text imitates it."),
     encoding: str | None = option("--encoding", "Of the file [default: by content].", "ENCODING"),
     llm: bool = option("--llm/--no-llm", "Ask the local model of the settings too, if there is one.", default=True),
     dry_run: bool = flag("--dry-run -n", "Write nothing, which is the default."),
@@ -46,7 +46,7 @@ def ingest(
     if apply and review and not dry_run:
         raise Usage("--review shows and --apply writes", "look first, then run it again with --apply in its place")
     writing = apply and not dry_run
-    stopped = "what was kept so far stands in the logs; run it again, and nothing is kept twice"
+    stopped = "what was kept so far is in the logs; run it again, and nothing is kept twice"
     with call.progress("reading", f"stopped: {stopped if writing else 'nothing was written'}") as memory:
         done = memory.ingest(
             sys.stdin.buffer if file == "-" else Path(file), apply=writing, form=form, encoding=encoding, day=day, least=least,

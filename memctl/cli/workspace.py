@@ -27,7 +27,7 @@ def init(
     folder: Path = argument("[DIR]", "The folder.", default=Path(".")),
     git: bool = flag("--git", "Keep it in git: .gitignore and .gitattributes, a repository, a first commit of these files."),
     vault: bool = flag("--vault", "Make a key pair for sealed lines, and memctl.vault."),
-    passphrase: bool = flag("--passphrase", "With --vault: a passphrase locks the key, which stands in memctl.vault."),
+    passphrase: bool = flag("--passphrase", "With --vault: lock the key with a passphrase, and keep it in memctl.vault."),
 ) -> None:  # fmt: skip
     """Make a folder a workspace. Never overwrites; run again, it changes nothing."""
     from ..memory import init_workspace, open_memory
@@ -131,7 +131,7 @@ def _embed(call: Call, told: dict[str, Any], is_rebuilt: bool, is_wanted: bool) 
         covered = f"{done.entries - done.missing:,} of {done.entries:,} entries have vectors"
         call.out.line(f"{done.made:,} embedded with {done.model}{speed}; {covered}")
         if is_rebuilt and done.entries > done.made:
-            call.out.note("vectors are kept: each belongs to its text, whatever becomes of the index")
+            call.out.note("vectors are kept: they belong to the text of lines, not to the index")
         if done.stopped and not done.problem:
             call.out.note(done.stopped)
     if problem:
@@ -177,7 +177,7 @@ def check(call: Call) -> int:
         return call.out.raw_json({"schema": 1, "findings": [each._asdict() for each in findings]}, not findings)
     for each in findings:
         call.out.say(f"{each.path}:{each.line}:{each.column}: {each.rule}: {each.message}; {each.cure}", 3)
-    call.out.note(f"{len(findings)} found" if findings else "nothing to complain about")
+    call.out.note(f"{len(findings)} found" if findings else "no problems found")
     return 1 if findings else 0
 
 
@@ -216,7 +216,7 @@ def vault(
 def ask(prompt: str) -> str:
     """What the owner types on the terminal, unseen; Usage without a terminal."""
     if not sys.stdin.isatty():
-        raise Usage(f"there is nobody to ask: {prompt}", "run it on a terminal")
+        raise Usage(f"no terminal to ask on: {prompt}", "run it on a terminal")
     from getpass import getpass
 
     return getpass(prompt)

@@ -32,13 +32,11 @@ def counter_of(workspace: Workspace, name: str | None = None) -> Counter:
 @lru_cache(maxsize=4)
 def _of_file(path: str) -> Counter:
     if not os.path.isfile(path):
-        raise Usage(f"no tokenizer at {path}", "name a tokenizer.json, as it lies beside a model")
+        raise Usage(f"no tokenizer at {path}", "name a tokenizer.json, as it comes with a model")
     try:
         json.loads(Path(path).read_text("utf-8"))["model"]["vocab"]  # the library raises bare Exceptions
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Usage(
-            f"{path} is not a tokenizer: {error}", "name a tokenizer.json, as it lies beside a model"
-        ) from error
+        raise Usage(f"{path} is not a tokenizer: {error}", "name a tokenizer.json, as it comes with a model") from error
     try:
         tokenizers: Any = import_module("tokenizers")
     except ImportError as error:

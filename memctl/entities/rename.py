@@ -172,7 +172,7 @@ def _find(memory: OpenMemory, name: str) -> _EntityFile | None:
     exact = [entity for entity in found if key in entity.keys]
     own = [entity for entity in exact if entity.key == key] or exact
     if len(own) > 1:
-        raise Usage(f"{name!r} may be {_listed(own, 'or')}", "`memctl check` lists names that stand on several pages")
+        raise Usage(f"{name!r} may be {_listed(own, 'or')}", "`memctl check` lists names that several pages share")
     if found and not exact:
         raise Usage(f"no entity is named just {name!r}, but {_listed(found, 'and')}", "give the whole name")
     return _read(memory, own[0].path) if own else None

@@ -327,7 +327,7 @@ class _ForgetPlanner:
                 self._redacted.add(path)
             stuck = {redaction.ref for redaction in made.stuck}
             harmful = [one for one in lines if one.entry.ref in stuck]
-            why = "stands too close to what follows: put a blank line below it first"
+            why = "is joined to the line below: put a blank line between them first"
             self._left += [f"{one.place} {why}" for one in harmful]
             kept += [one for one in chosen if one not in harmful]
         self.selection.chosen = kept
@@ -364,7 +364,7 @@ class _ForgetPlanner:
                 self._left += [f"{path}: the block `{name}` {why}" for name in edited]
 
     def look_around(self) -> None:
-        """Name what still points at what is gone, lines of the same words, and transcripts that would tell it anew."""
+        """Name what still points at what is gone, lines of the same words, and transcripts from which it could be ingested again."""
         chosen = self.selection.chosen
         origins = (one.fact.source for one in chosen if one.fact and one.fact.source)
         told_in = {source.partition(":")[2].rpartition("#L")[0] for source in origins}

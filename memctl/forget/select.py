@@ -156,7 +156,7 @@ class _Search:
         self._whom = [entity_named(memory.index, name) for name in selectors.about]
         for name in (who for who in self._whom if isinstance(who, str)):
             if not mention_counts(memory.index, [entity_key(name)]):
-                memory.tell(f"nobody is known as {name!r}; {unknown_name(memory.workspace, memory.index, name)}")
+                memory.tell(f"no line names {name!r}; {unknown_name(memory.workspace, memory.index, name)}")
 
     # -- selectors ----------------------------------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ class Index:
             self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would give back one page of it
 
     def _tune_words(self, **settings: int) -> None:
-        """Set FTS5 options; they are kept in the file, so whoever changes them changes them back."""
+        """Set FTS5 options. They are kept in the file, so a caller that changes them sets them back."""
         with self.writing():
             for name, value in settings.items():
                 self._db.execute("INSERT INTO words (words, rank) VALUES (?, ?)", (name, value))

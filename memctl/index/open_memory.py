@@ -143,12 +143,12 @@ class OpenMemory:
             raise report.obstacle or LockBusy(str(self.workspace.memory), 10.0)
 
     def sync_for_read(self) -> None:
-        """`synced`, in a process of its own however long it takes; `tell` hears why the index lags behind, if it does."""
+        """`synced`, without a limit of time in a process of one command; `tell` gets a note if the index is stale."""
         if stale := self.synced(whole=self.resident is None).stale:
             self.tell(f"stale: {stale}")
 
     def telling(self, report: SyncReport) -> SyncReport:
-        """The report, after `tell` heard which folder cannot be read: it is no empty one."""
+        """The report, after `tell` got a note for each folder that cannot be read, which is not the same as empty."""
         for folder in ("bank", "memory"):
             if problem := report.problems.get(folder):
                 self.tell(f"{folder}: {problem}")

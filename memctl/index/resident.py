@@ -52,7 +52,7 @@ class FolderWatch:
         return changed
 
     def _watch(self) -> bool:
-        """Watch every folder that may hold pages; False where the system lets us watch no more.
+        """Watch every folder that may hold pages; False where the system allows no further watches.
 
         Each is watched before it is listed, so that a folder made meanwhile is noticed.
         """

@@ -84,7 +84,7 @@ _Region = tuple[int, int, Refusal]
 
 
 def blanked(text: str) -> tuple[str, list[Blanked]]:
-    """A message with what nobody said in it blanked out, line for line, and what that was."""
+    """A message whose lines from machines and from our own contexts are blanked, and what these were."""
     found = sorted([*_marked(text), *_boot(text), *_code(text), *_looked_up(text)])
     kept: list[str] = []
     told: list[Blanked] = []
@@ -194,7 +194,7 @@ class CandidateFilter:
     def judge(self, fact: Fact, quote: str, turn: Turn) -> Fact | Refusal:
         """The fact as a line can hold it, or why it must not become one."""
         if turn.role in ("system", "thinking"):
-            return STARTED_WITH if turn.role == "system" else Refusal("thought", "thought by the model, said by nobody")
+            return STARTED_WITH if turn.role == "system" else Refusal("thought", "thought by the model, not said")
         secret = find_secrets(quote) or find_secrets(render(fact)) or self._secrets_in(quote, turn)
         if secret:
             return Refusal("secret", f"looks like a {secret[0].name}; it is neither kept nor shown")

@@ -222,7 +222,7 @@ def ingest(
             turns = iter(list(turns) or told_in_log(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
         if source.first_line > 1:
-            run.stop(f"in the time there is, only what stands from line {source.first_line:,} on was looked at")
+            run.stop(f"for lack of time, only what follows from line {source.first_line:,} on was looked at")
         return run.finish(run.candidates(turns), apply)
 
 
@@ -451,7 +451,7 @@ class _IngestRun:
         wait = 10.0 if self.seconds is None else min(0.2, self.seconds)
         report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds, progress=memory.progress)
         if report.stale:
-            self.warnings.append(f"what is known was looked up in an index that is behind: {report.stale}")
+            self.warnings.append(f"duplicates were looked for in a stale index: {report.stale}")
         duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
         found = [each._replace(fact=self._correcting(each, duplicates)) for each in found]
         questions = ["" if each.certain else _question(each).id for each in found]

@@ -82,7 +82,7 @@ class Notes:
 
 
 def role_of(word: Any, line: int, notes: Notes) -> str:
-    """The role that a file names; an unknown one is nobody's we can vouch for, so it is read as a tool, and said."""
+    """The role that a file names; an unknown role is read as a tool, which is not trusted, and noted."""
     name = word.strip().casefold() if isinstance(word, str) else ""
     if name in ROLES:
         return ROLES[name]

@@ -189,7 +189,7 @@ def _brought_back(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
             rows, page = pages.parsed[path]
             for row in rows.rows:
                 if row.block is None and (path, page.lines[row.line - 1]) in gone:
-                    what = "it was forgotten, and stands here again: a merge keeps both sides of a log"
+                    what = "it was forgotten and is here again: a merge keeps both sides of a log"
                     yield Finding(path, row.line, 1, "forgotten", what, f"memctl forget --id {row.ref} --apply")
 
 

@@ -104,9 +104,7 @@ def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
         now = spans_of(after, replaced=True) | spans_of(after)
         if new <= now.keys():
             return Addition(text, tuple((now[fact], fact not in new) for fact in plain))
-    raise Refused(
-        "the page ends inside a block that would swallow the line", "close what is open at the end of the page"
-    )
+    raise Refused("the page ends inside an open block", "close the block at the end of the page")
 
 
 def _opening(before: str, page: Page, day: date, closed: bool) -> str:

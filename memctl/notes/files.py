@@ -219,8 +219,8 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
             if done := _append_once(workspace, path, compose):
                 return done
     error = PageChanged(path)
-    error.what = f"{path} was saved by another program again and again; the new text was written, and may stand there"
-    error.cure = "look there, then run the command again: what stands there is not added twice"
+    error.what = f"{path} was saved by another program several times meanwhile; the new text may be on it or not"
+    error.cure = "run the command again: a line that is there is not added twice"
     raise error
 
 
@@ -303,8 +303,8 @@ def _make_durable(workspace: Workspace, fd: int, path: str) -> None:
         for folder in PurePosixPath(path).parents:
             sync_folder(workspace.root / folder)
     except OSError as error:
-        reason = f"the text stands there, but the disk did not confirm it: {error.strerror or error}"
-        cure = "check the disk, then run the command again: what stands there is not written twice"
+        reason = f"the text was written, but the disk did not confirm it: {error.strerror or error}"
+        cure = "check the disk, then run the command again: a line that is there is not written twice"
         raise PageUnreadable(path, reason, cure) from error
 
 

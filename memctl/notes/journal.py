@@ -135,7 +135,7 @@ def _let_go_reflected(workspace: Workspace, paths: Sequence[str], bytes_of: Byte
 
 
 def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:
-    """The same of one page, in place; what is taken back already (`before` is how it stands) keeps no more than its name."""
+    """The same for one page, in place; where `before` is what the page has now, only its name is kept."""
     now, lines = page_hash(data), set(map(line_hash, (data or b"").splitlines()))
     undone = next((n for n, each in enumerate(written) if each["before"] == now), len(written))
     undone = len(written) if written[-1]["after"] == now else undone  # a command may have written what stood before

@@ -31,7 +31,7 @@ def token_of(workspace: Workspace) -> tuple[Path, str]:
 
 
 def view_key(token: str) -> str:
-    """A key to read pages with, derived from the token: whoever has it has not the token."""
+    """A key to read pages with, derived from the token, from which the token cannot be computed."""
     return hmac.new(token.encode("ascii"), b"memctl view", "sha256").hexdigest()
 
 

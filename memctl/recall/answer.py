@@ -138,7 +138,7 @@ def _narrow_filters(workspace: Workspace, index: Index, query: Query, about: Seq
     for single in empty:
         near = near_name(workspace, index, single.about[0]) if single.about else None
         cure = f"; did you mean {near}?" if near else ""
-        cure = "; a glob is of a whole path: memory/2025-11-*.md, bank/" if single.paths else cure
+        cure = "; a glob fits a whole path: memory/2025-11-*.md, bank/" if single.paths else cure
         yield f"no entry passes the filter {' '.join(single.filters)}{cure}"
     if empty:
         return

@@ -142,7 +142,7 @@ def _passage(workspace: Workspace, citation: Citation, context: int, ref: str | 
         raise NothingFound(what, "find it with `memctl recall`")
     last = min(citation.end_line, len(lines))
     if workspace.hides is not None and not any(map(str.strip, lines[citation.line - 1 : last])):
-        raise NothingFound(f"nothing may be shown of {path}#L{citation.line}", "find another with `memctl recall`")
+        raise NothingFound(f"nothing to show at {path}#L{citation.line}", "find another with `memctl recall`")
     first = max(1, citation.line - context)
     return Passage(Citation(path, citation.line, last), first, tuple(lines[first - 1 : last + context]), ref)
 

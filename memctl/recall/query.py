@@ -210,7 +210,7 @@ def with_tags(index: Index, query: Query) -> Query:
 def with_phrases(index: Index, query: Query) -> Query:
     """The query without the phrases that stand nowhere; a warning says that their words are looked for instead."""
     lost = [phrase for phrase in query.phrases if not has_phrase(index, phrase)]
-    told = (f'no line holds "{phrase}" as it stands; its words were looked for' for phrase in lost)
+    told = (f'no line holds "{phrase}" word for word; its words were looked for' for phrase in lost)
     held = tuple(phrase for phrase in query.phrases if phrase not in lost)
     return replace(query, phrases=held, warnings=(*query.warnings, *told)) if lost else query
 

@@ -132,7 +132,7 @@ def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = 
     if hits or not query.pasted or query.words or not parse_when(query.pasted, memory.today):
         return answer
     # A time and no question, of which nothing is told: the words themselves may stand somewhere.
-    warnings = (*query.warnings, "nothing is told of that time; these lines hold its words")
+    warnings = (*query.warnings, "no line is of that time; these lines have its words")
     query = replace(query, words=query.pasted, days=None, pasted="", warnings=warnings)
     return recall_in(memory, query, k=k, history=history)
 
@@ -360,7 +360,7 @@ def _is_state(entry: Row) -> bool:
 
 
 def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:
-    """Lines about the owner, where the question is about nobody else: they name nobody, and speak of no relative."""
+    """Lines without a name that are not about a relative: these are about the owner, if the question names nobody else."""
     query = request.query
     if query.about or not query.words or not is_of_owner(query.words) or is_of_others(" ".join(terms(query.words))):
         return set()

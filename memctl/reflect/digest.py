@@ -153,7 +153,7 @@ class _WeekLines:
                 yield _sentence("failed", hit, f"{hit.content}{why}")
 
     def waiting(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
-        """What was to be in this week; whether it was, nobody said."""
+        """What was planned for this week, and is not known to have happened."""
         for row, hit in self._hits(rows):
             if self._stands(row):
                 yield _sentence("waits for an answer", hit, f"{hit.content} ({row.first})")

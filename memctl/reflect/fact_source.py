@@ -335,7 +335,7 @@ def _lasts(fact: beliefs.Light, today: str) -> bool:
 
 
 def _was_ahead(fact: beliefs.Light, today: str) -> bool:
-    """True for what was told before its day and whose day has passed: whether it happened, nobody said."""
+    """True for a plan whose day has passed: it is not known whether it happened."""
     return fact.first is not None and fact.day is not None and fact.day < fact.first <= today
 
 

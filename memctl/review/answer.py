@@ -214,7 +214,7 @@ def _without_lines(text: str, gone: Iterable[str]) -> str | None:
 
 _INTRO = (
     "# Write the key of an answer behind `answer:`. A block that you delete, or leave without an answer, is for later.\n"
-    "# The last line of a question may be worded anew: with the answer y it is kept as you write it.\n"
+    "# The last line of a question may be written in other words: with the answer y it is kept as you write it.\n"
 )
 _HEAD = re.compile(r"^\[(q-[0-9a-z]{8})\].*$", re.MULTILINE)
 _LINE = re.compile(r" {2}(?P<role>[a-z]+): ?(?P<text>.*)")
@@ -249,10 +249,10 @@ def replies_in(text: str, questions: Sequence[Question]) -> tuple[list[SheetAnsw
     replies: dict[str, SheetAnswer] = {}
     problems: list[str] = []
     before, *blocks = _HEAD.split(text.replace("\r\n", "\n"))
-    problems += [f"{one_line(line)[:60]!r} stands in no block" for line in _written_lines(before)]
+    problems += [f"{one_line(line)[:60]!r} is outside of every block" for line in _written_lines(before)]
     for ref, block in zip(blocks[::2], blocks[1::2], strict=True):
         if ref not in known or ref in replies:
-            problems.append(f"{ref}: " + ("stands twice; the first counts" if ref in replies else "no such question"))
+            problems.append(f"{ref}: " + ("is there twice; the first counts" if ref in replies else "no such question"))
             continue
         reply = _reply(known[ref], _written_lines(block))
         if isinstance(reply, str):
@@ -281,7 +281,7 @@ def _reply(question: Question, lines: Sequence[str]) -> SheetAnswer | str:
     last = question.roles[-1] if roles else ""
     changed = [role for role in roles if said[role] != roles[role]]
     if changed and changed != [last]:
-        return f"only the line `{last}` can be worded anew; edit the page to change another"
+        return f"only the line `{last}` can be written in other words; edit the page to change another"
     if key and key not in (one.key for one in question.options):
         return f"no answer {key!r}; one of {', '.join(one.key for one in question.options)}"
     return SheetAnswer(question.id, key or (REWORDED if changed else ""), said[last] if changed else "")
@@ -305,7 +305,7 @@ def answer_text(
         with suppress(OSError):  # the one that was kept before was followed whole now
             (memory.workspace.memory / "review.txt").unlink()
     elif place := keep_text(memory.workspace, text):
-        problems.append(f"what you wrote stands in {place}")
+        problems.append(f"what you wrote is kept in {place}")
     return done, problems
 
 

@@ -131,7 +131,7 @@ def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
 
 
 def _speaks(doubt: Doubt, hit: Hit) -> bool:
-    """False for a line that holds no more; of a plan it is known that its day has passed, and a date is needed to be due.
+    """False for a line that no longer holds. A plan is due when its day has passed, so it needs a date.
 
     What came from outside gives way to the owner's own line until the owner has answered.
     """

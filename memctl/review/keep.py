@@ -73,7 +73,7 @@ def read(workspace: Workspace) -> tuple[Uncertain, ...]:
 
 
 def _change(workspace: Workspace, fresh: Mapping[str, Uncertain], gone: Collection[str]) -> int:
-    """Write the block anew; by how many candidates it grew."""
+    """Write the block again; returns by how many candidates it grew."""
     with writing_alone(workspace, "keep"):
         page = read_for_edit(workspace, PAGE)
         there = {each.id: each for each in candidates_in(page.after)}

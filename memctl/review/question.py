@@ -221,7 +221,7 @@ def _keep(line: Fact, question: Question, key: str) -> Fact:
 
 
 def reworded(question: Question, line: Fact, text: str) -> Fact:
-    """The line of an answer that words the last side anew: it says so itself, and replaces the line that it rewords."""
+    """The line of an answer that writes the last side in other words, and replaces that line."""
     said = question.sides[-1]
     if said.fact is None or question.kind in ("trust", "keep"):
         return replace(line, text=text)
@@ -264,7 +264,7 @@ def _keep_shown(workspace: Workspace, questions: Mapping[str, Shown]) -> None:
 
 
 def shown(workspace: Workspace) -> dict[str, Shown]:
-    """What was shown last, by id and in its order; nothing where nobody knows."""
+    """What was shown last, by id and in its order; empty where that was not kept."""
     with suppress(ValueError, TypeError):
         rows = json.loads(_text(workspace, _FILE) or "[]")
         return {ref: Shown(Doubt(kind, tuple(about)), words, is_public) for ref, kind, about, words, is_public in rows}
@@ -277,7 +277,7 @@ def remember_held(workspace: Workspace, state: str, doubts: Iterable[Doubt]) -> 
 
 
 def read_held(workspace: Workspace, state: str) -> list[Doubt] | None:
-    """What was to be asked of this state of the pages; None where nobody knows."""
+    """The questions that were found for this state of the pages; None where they were not kept."""
     with suppress(ValueError, TypeError):
         known, rows = json.loads(_text(workspace, HELD) or "[0, []]")
         if known == state:

@@ -40,10 +40,10 @@ def forget_confirmed(memory: Memory, confirm: str | None = None, **selectors: An
     if confirm is None:
         return _as_json(planned, token)
     if confirm != token:
-        raise Refused("confirm does not stand for what would be forgotten now", "call without confirm and look again")
+        raise Refused("the lines to forget have changed since this confirm", "call without confirm and look again")
     ids = list(dict.fromkeys(line.ref for line in lines))
     if [line.citation for line in memory.forget(ids=ids).lines] != [line.citation for line in lines]:
-        raise Refused("one of these is the owner's alone to forget", "ask them to run `memctl forget`")
+        raise Refused("only the owner may forget one of these", "ask them to run `memctl forget`")
     return _as_json(memory.forget(ids=ids, apply=True), None)
 
 

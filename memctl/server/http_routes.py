@@ -223,7 +223,7 @@ ROUTES = (
         answer_schema(memories="string", count="integer"), _memories, MessageRequest, {"text": "Why PostgreSQL?"},
     ),
     Route(
-        "POST", "/ingest", "Keep what is worth keeping of one exchange; says how many facts it kept",
+        "POST", "/ingest", "Keep the facts of one exchange; says how many facts it kept",
         answer_schema(stored="integer"), _only(_ingest, "stored"), ExchangeRequest, _SAID, writes=True,
     ),
     Route(
@@ -250,7 +250,7 @@ ROUTES = (
         _retain, RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "agent"}, writes=True,
     ),
     Route(
-        "POST", "/v1/ingest", "Keep what is worth keeping of one exchange, and say what, why, and what was refused",
+        "POST", "/v1/ingest", "Keep the facts of one exchange, and say what, why, and what was refused",
         answer_schema(
             schema=ONE, stored="integer", kept=list_of(_CITED), complete="boolean", warnings="string*",
             candidates=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),

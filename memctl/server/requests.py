@@ -226,7 +226,7 @@ _TOOL |= {"dry_run": (bool, _optional())}
 _BODY |= {
     "text": (Line, Field(description="A full grammar line, or plain text.")),
     "date": (Text, _optional("The log's day [default: today].")),
-    "dry_run": (bool, _optional("Write nothing; the answer says what would stand where.")),
+    "dry_run": (bool, _optional("Write nothing; the answer says which line would be written where.")),
 }
 RetainTool = create_model("RetainTool", __base__=_Retain, **_TOOL)
 """The parameters of the tool retain."""

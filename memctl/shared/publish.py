@@ -123,7 +123,7 @@ def _check(workspace: Workspace, before: SharedWorkspace, own: _Own) -> None:
     """Refused for what somebody else published from what this workspace does not hold: as a push that is no fast-forward."""
     if before.token in own.tokens or (before.head and not is_behind(workspace, before.head)):
         return
-    what = f"{before.workspace} was published by {before.publisher} on {before.published} from what is not in this workspace"
+    what = f"{before.workspace} was published by {before.publisher} on {before.published} from pages that this workspace lacks"
     raise Refused(what, "git pull, then publish again; or --force puts the pages here in place of those there")
 
 

@@ -242,7 +242,7 @@ class SharedSession:
         self, before: SharedWorkspace, after: SharedWorkspace, pages: Iterator[SharedPage], cited: Mapping[str, str],
         removed: Sequence[str], told: Callable[[int], object],
     ) -> None:  # fmt: skip
-        """Make of what a workspace was what it is now: put pages there, some at a time, of which `told` hears how many were sent.
+        """Bring a published workspace up to date: send pages, some at a time; `told` is called with how many were sent.
 
         `cited` are pages that are as they were, and stand in a commit now.
         """

@@ -287,7 +287,7 @@ def _listed(section: str) -> Iterator[str]:
 
 @cache
 def _light() -> frozenset[str]:
-    """Keys of words that are nobody's object."""
+    """Keys of words that no statement has as its object."""
     return stop_terms() | {term for line in _listed("light") for word in line.split() for term in terms(word)}
 
 

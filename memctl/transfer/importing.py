@@ -230,7 +230,7 @@ class _Import:
         turns = list(conversation_turns(item, notes))
         made = conversation_page(title, turns, self._mark, number)
         if made is None:
-            raise Usage(f"nobody says anything in {title[:60]!r}")
+            raise Usage(f"no message has text in {title[:60]!r}")
         others = Counter(turn.role for turn in turns if turn.role not in ("user", "assistant"))
         for role, times in sorted(others.items()):
             self._leave(place, f"{times} messages by {role}")
@@ -249,7 +249,7 @@ class _Import:
             with self._leaving(at):
                 memory = memory_of(value, at, today, self._mark, undated)
                 if memory is None:
-                    raise Usage("a memory that says nothing")
+                    raise Usage("a memory without text")
                 self.done.left += memory.left
                 fact = clean(memory.fact)
                 secret = find_secrets(render(fact))
@@ -275,12 +275,12 @@ class _Import:
             raise Usage(f"line {line} looks like a {secret.name}; take it out, or --allow-secrets")
 
     def _write(self, path: str, text: str) -> None:
-        """A page of its own; one that is there is never written over."""
+        """Write a new page; an existing one is never overwritten."""
         path = self._workspace.contain(path)
         is_there = path in self._written or (self._workspace.root / path).exists()
         if not is_there:
             if self._mark and (taken := self._taken_names(path, text)):
-                raise Usage(f"it calls itself {taken}; take that out of its names there, or --trusted")
+                raise Usage(f"it claims the name {taken}; take that out of its names there, or --trusted")
             self._written.add(path)
             if self._options.dry_run:
                 self.done.diff += diff(path, "", text)

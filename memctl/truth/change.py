@@ -86,7 +86,7 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
 
 
 class _Lines:
-    """Two lines, and what is so of every pair of their sentences."""
+    """Two lines, and what is the same for every pair of their sentences."""
 
     def __init__(self, older: Statement, newer: Statement, weight: Weight) -> None:
         self.older, self.newer, self.weight = older, newer, weight

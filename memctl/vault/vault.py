@@ -77,7 +77,7 @@ class Vault:
         named = os.environ.get("MEMCTL_IDENTITY") or self._workspace.settings.identity or usual
         path = (self._workspace.root / Path(named).expanduser()).resolve()
         if self._workspace.root in (path, *path.parents):
-            raise Refused(f"{path} lies in the workspace, as keys must not", "name another: MEMCTL_IDENTITY=FOLDER")
+            raise Refused(f"{path} is in the workspace, where keys must not be", "name another: MEMCTL_IDENTITY=FOLDER")
         return path
 
     @cached_property
@@ -101,7 +101,7 @@ class Vault:
         under = list(filter(None, there.values()))
         if not under:
             cure = f"put your key file into {self._folder}, or let an owner run `memctl vault add`"
-            raise Refused("no key of this vault is here", cure)
+            raise Refused("no key on this machine opens this vault", cure)
         typed = self._ask("Passphrase of the vault: ")
         opened = [text for one in under if (text := self._decrypted(self._age.passphrase.decrypt, one, typed))]
         if not opened:
@@ -177,12 +177,12 @@ class Vault:
             if not typed or self._ask("The same again: ") != typed:
                 raise Usage("the two are not the same passphrase", "run it again")
             under = b64encode(self._age.passphrase.encrypt(str(key).encode(), typed)).decode("ascii")
-            note = "the key stands in memctl.vault: losing its passphrase loses the text of sealed lines"
+            note = "the key is in memctl.vault: losing its passphrase loses the text of sealed lines"
             return Changed(public, (note,), diff=f"{public} locked:{under}")
         place = self._folder / f"memctl-{public[4:12]}.key"
         if not dry_run:
             write_derived(place, f"# public key: {public}\n{key}\n".encode("ascii"), is_lasting=True)
-        note = f"the key lies in {place}; keep a copy elsewhere: losing it loses the text of sealed lines"
+        note = f"the key is in {place}; keep a copy elsewhere: losing it loses the text of sealed lines"
         return Changed(public, (note,), diff=public)
 
     def change(self, action: str, recipient: str = "", *, dry_run: bool = False) -> Changed:
@@ -201,7 +201,7 @@ class Vault:
             gone = mine if is_rekey else {recipient} if action == "remove" else set()
             new = [made.diff] if is_rekey else [recipient] if action == "add" and recipient not in there else []
             if not (mine - gone or new):
-                raise Refused("then no key here would open the lines", "add another key of yours first")
+                raise Refused("without it no key here would open the lines", "add another key of yours first")
             lines = [*(line for line in file.after.splitlines() if gone.isdisjoint(line.split()[:1])), *new]
             return self._seal_again(made, file._replace(after="\n".join([*lines, ""])), dry_run)
 

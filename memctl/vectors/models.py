@@ -266,7 +266,7 @@ class _ServedModel(Embedder):
         self._rests_until = 0.0
 
     def query(self, text: str) -> Sequence[float]:
-        """The vector of a question, which nobody waits for long, and after one that took too long nobody for a while."""
+        """The vector of a question, within a short limit of time; after one that took too long none is asked for a while."""
         begun = time.monotonic()
         if begun < self._rests_until:
             raise self._broken("it took too long a moment ago")
@@ -325,14 +325,14 @@ def _checked(folder: Path) -> list[dict[str, Any]]:
     for module in modules:
         kind, path = str(module.get("type", "")), str(module.get("path", ""))
         if not kind.startswith("sentence_transformers."):
-            raise Usage(f"{folder}: its module {kind} is code of its own, which is not run", bad)
+            raise Usage(f"{folder}: its module {kind} is custom code, which is not run", bad)
         place = folder / path
         if not place.resolve().is_relative_to(folder.resolve()):
-            raise Usage(f"{folder}: its module {path} lies elsewhere", bad)
+            raise Usage(f"{folder}: its module {path} is outside of that folder", bad)
         config = _json(place / "config.json")
         config = config if isinstance(config, dict) else {}
         if not str(config.get("activation_function", "torch.nn.")).startswith("torch.nn."):
-            raise Usage(f"{folder}: its activation {config['activation_function']} is code of its own", bad)
+            raise Usage(f"{folder}: its activation {config['activation_function']} is custom code", bad)
         pickled = [name for name in place.glob("*.bin") if name.name.startswith(("pytorch_model", "model"))]
         if pickled and not any(place.glob("*.safetensors")):
             raise Usage(f"{folder}: weights in {pickled[0].name}, which may run code when it is read", bad)

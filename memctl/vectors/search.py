@@ -185,7 +185,7 @@ class VectorReader:
         return 0, 0
 
     def packs(self) -> dict[int, PageVectors]:
-        """Every sound pack by page, read once for as long as nobody writes."""
+        """Every sound pack by page, read once until the next write."""
         state = self.state()
         if not self._packs or self._packs[0] != state:
             read = [read_pack(row, self.head.dim) for row in self.rows("SELECT * FROM pack")]

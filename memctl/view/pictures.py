@@ -118,7 +118,7 @@ timeline = on_fresh_index(timeline_in)
 
 def _nothing_told(memory: OpenMemory, name: str) -> NothingFound:
     known = name_queries.unknown_name(memory.workspace, memory.index, name)
-    return NothingFound(f"nothing is told of {name!r}", known)
+    return NothingFound(f"no line is about {name!r}", known)
 
 
 def whom(memory: OpenMemory, name: str) -> str:

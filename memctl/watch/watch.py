@@ -177,7 +177,7 @@ class _WatchLoop:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def _see(self) -> Iterator[Noticed]:
-        """Sync, and say what came of it."""
+        """Sync, and describe the result."""
         workspace, start = self._workspace, time.monotonic()
         try:
             look = self._memory().run(lambda memory: _look(memory, BUSY_SECONDS))
@@ -416,7 +416,7 @@ class FolderEvents:
         self._observer = observer
 
     def stop(self) -> None:
-        """Listen no more; does not wait for threads of the system for longer than a moment."""
+        """Stop listening; waits for threads of the system for a moment at most."""
         observer, self._observer, self._covered = self._observer, None, None
         if observer is not None:
             with suppress(OSError, RuntimeError, KeyError):

@@ -360,7 +360,7 @@ def test_a_toml_file_that_its_host_wrote_anew(place: Place) -> None:
     text = path.read_text("utf-8").replace(command + "\n", "") + command + "\n"
     path.write_text(text, "utf-8")
     done = place.connect("codex", "--undo")
-    assert done.code == 15 and "does not stand as it was written" in done.err and path.read_text("utf-8") == text
+    assert done.code == 15 and "was edited since it was written" in done.err and path.read_text("utf-8") == text
 
 
 # -- the files themselves ----------------------------------------------------------------------------------------------

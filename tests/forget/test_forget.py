@@ -146,7 +146,7 @@ def test_about_somebody_without_a_page(workspace: Workspace) -> None:
     assert chosen(workspace, about=("Nobody",)) == []
     notes: list[str] = []
     forget(memory_on(workspace, tell=notes.append), Selectors(about=("Petr", "爱丽丝")))
-    assert notes == ["nobody is known as 'Petr'; did you mean Peter?"]
+    assert notes == ["no line names 'Petr'; did you mean Peter?"]
 
 
 def test_a_word_that_is_nobodys_name_means_no_line(tmp_path: Path) -> None:

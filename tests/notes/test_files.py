@@ -213,8 +213,8 @@ def test_append_gives_up_on_a_page_that_is_swapped_each_time(
         os.replace(page.parent / "swp", page)
         return "mine\n"
 
-    told = f"PageChanged: {LOG} was saved by another program again and again; the new text was written, and may stand there"
-    cure = "look there, then run the command again: what stands there is not added twice"
+    told = f"PageChanged: {LOG} was saved by another program several times meanwhile; the new text may be on it or not"
+    cure = "run the command again: a line that is there is not added twice"
     assert refusal(lambda: append(workspace, LOG, compose)) == f"{told}; {cure}"
     assert page.read_bytes() == b"edited\n"
 
@@ -279,8 +279,8 @@ def test_a_cut_write_is_left_alone_if_somebody_wrote_behind_it(
 def test_a_failed_sync_says_that_the_text_stands_there(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     page = put(workspace, b"old\n")
     failing(monkeypatch, "fsync", errno.EIO)
-    told = f"PageUnreadable: {LOG}: the text stands there, but the disk did not confirm it: Input/output error"
-    cure = "check the disk, then run the command again: what stands there is not written twice"
+    told = f"PageUnreadable: {LOG}: the text was written, but the disk did not confirm it: Input/output error"
+    cure = "check the disk, then run the command again: a line that is there is not written twice"
     assert refusal(lambda: append(workspace, LOG, lambda _: "new\n")) == f"{told}; {cure}"
     assert page.read_bytes() == b"old\nnew\n"
 

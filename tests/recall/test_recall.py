@@ -439,7 +439,7 @@ def test_jsonl_is_the_hits_of_json(station: Workspace) -> None:
         (["gateway", "--about", "Bartholomew"], ["no entry passes the filter about:Bartholomew"]),
         (["gateway", "--about", "Irena"], ["no entry passes the filter about:Irena; did you mean Irina?"]),
         (["about:Ирена"], ["no entry passes the filter about:Ирена; did you mean Ирина?"]),
-        (["gateway", "--path", "bank/zz*"], ["no entry passes the filter path:bank/zz*; a glob is of a whole path"]),
+        (["gateway", "--path", "bank/zz*"], ["no entry passes the filter path:bank/zz*; a glob fits a whole path"]),
         (["--kind", "observation", "--key", "city"], ["no entry passes all the filters kind:observation key:city"]),
         (["xyzzy", "--kind", "opinion"], ["entries pass the filters kind:opinion, and none holds those words"]),
         (["gateway", "--budget", "3"], ["none fits into 3 tokens"]),

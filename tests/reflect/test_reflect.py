@@ -767,7 +767,7 @@ def test_evidence_by_hand_that_points_nowhere(reflected: Path) -> None:
         "^mail\n  - 2025-11-05 · for · [memory/2025-11-05.md#L9](../memory/2025-11-05.md#L9) ^f-nowhere\n",
     )
     done = run(reflected)
-    assert done.code == 0 and "^f-nowhere stands nowhere" in done.err
+    assert done.code == 0 and "^f-nowhere is on no page" in done.err
     assert chain(reflected, "o-concise")[-1] == "5 for f-nowhere"
     assert run(reflected).out == ""
 

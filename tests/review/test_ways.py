@@ -103,14 +103,14 @@ def test_all_questions_in_one_text(tmp_path: Path) -> None:
         ("text = text.replace('answer:', 'answer: maybe')", "no answer 'maybe'; one of y, n, s"),
         ("text = text.replace('said:', 'sayd:')", "is neither a line of it nor its answer"),
         ("text = text.replace('[q-', '[q-zzzzzzzz] x\\n[q-')", "q-zzzzzzzz: no such question"),
-        ("text = 'hello\\n' + text", "'hello' stands in no block"),
+        ("text = 'hello\\n' + text", "'hello' is outside of every block"),
     ],
 )
 def test_a_bad_edit_is_one_line_and_loses_nothing(tmp_path: Path, change: str, said: str) -> None:
     memory = memory_with(tmp_path / "ws", "due")
     before = texts(memory)
     done = call(["review", "--edit"], memory.workspace.root, EDITOR=editor(tmp_path, change))
-    assert done.code == 1 and said in done.err and "what you wrote stands in .memory/review.txt" in done.err
+    assert done.code == 1 and said in done.err and "what you wrote is kept in .memory/review.txt" in done.err
     assert len(done.err.splitlines()) == 2 and texts(memory) == before
     assert (memory.workspace.root / ".memory/review.txt").exists()
 

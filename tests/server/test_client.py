@@ -95,7 +95,7 @@ def test_delete_in_two_steps(client: Client, workspace: Workspace) -> None:
     before = page.read_bytes()
     planned = client.delete("f-crane")
     assert (planned["applied"], [line["id"] for line in planned["lines"]]) == (False, ["f-crane"])
-    with pytest.raises(Unanswered, match="confirm does not stand"):
+    with pytest.raises(Unanswered, match="have changed since this confirm"):
         client.delete("f-crane", "forget-1-000000000000")
     assert page.read_bytes() == before
     done = client.delete("f-crane", planned["confirm"])

@@ -113,7 +113,7 @@ def test_a_publisher_that_is_weeks_behind(server: Postgres, tmp_path: Path) -> N
     before = stands(server)
     (theirs / "memory/2025-11-30.md").write_text("## Retain\n\n- W: 落后的\n")
     with pytest.raises(
-        Refused, match=r"notes was published by alice on \d{4}-\d\d-\d\d from what is not in this workspace"
+        Refused, match=r"notes was published by alice on \d{4}-\d\d-\d\d from pages that this workspace lacks"
     ) as refused:
         publish(server, theirs, "bob")
     assert "git pull" in refused.value.cure

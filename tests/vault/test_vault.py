@@ -182,7 +182,7 @@ def test_nothing_public_has_it(root: Path) -> None:
         (["vault", "add", "age1" + "x" * 99], "", 2, f"'age1{'x' * 76}' is no public key of age"),
         (["vault", "add"], "", 2, "no public key of age"),
         (["vault", "drop", "age1"], "", 2, "'drop' is unknown"),
-        (["init", "--vault", "--passphrase", "--workspace", "elsewhere"], "", 2, "nobody to ask"),
+        (["init", "--vault", "--passphrase", "--workspace", "elsewhere"], "", 2, "no terminal to ask"),
     ],
 )
 def test_what_is_refused(root: Path, words: list[str], stdin: str, code: int, told: str) -> None:
@@ -225,7 +225,7 @@ def test_init_makes_one_key_and_says_where(root: Path, tmp_path: Path) -> None:
     joined = call(["init", str(root), "--vault"], tmp_path, MEMCTL_IDENTITY=str(tmp_path / "theirs"))
     (theirs,) = (tmp_path / "theirs").iterdir()
     public = theirs.read_text().split()[3]
-    assert f"the key lies in {theirs}; keep a copy elsewhere: losing it loses the text of sealed lines" in joined.err
+    assert f"the key is in {theirs}; keep a copy elsewhere: losing it loses the text of sealed lines" in joined.err
     assert f"others own this vault; let one of them run: memctl vault add {public}" in joined.err
     assert (root / VAULT).read_bytes() == before[root / VAULT]
 
@@ -243,10 +243,10 @@ def _within(root: Path, keys: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
-        (lambda root, keys: next(keys.iterdir()).unlink(), "Refused: refused: no key of this vault is here; put your key file into {keys}, or let an owner run `memctl vault add`"),
+        (lambda root, keys: next(keys.iterdir()).unlink(), "Refused: refused: no key on this machine opens this vault; put your key file into {keys}, or let an owner run `memctl vault add`"),
         (lambda root, keys: next(keys.iterdir()).chmod(0o644), "Refused: refused: {key} can be read by others (mode 0644); chmod 600 {key}"),
         (_damaged, "PageUnreadable: {key}: no secret key of age; put back what `init --vault` wrote"),
-        (_within, "Refused: refused: {root}/keys lies in the workspace, as keys must not; name another: MEMCTL_IDENTITY=FOLDER"),
+        (_within, "Refused: refused: {root}/keys is in the workspace, where keys must not be; name another: MEMCTL_IDENTITY=FOLDER"),
         (lambda root, keys: (root / VAULT).write_text(f"<<<<<<< ours\n{(root / VAULT).read_text()}"), "PageUnreadable: memctl.vault: line 1 is no public key of age; correct it: git may have left a conflict there"),
         (lambda root, keys: (root / VAULT).unlink(), "Usage: this workspace has no vault; `memctl init --vault` makes one"),
     ],
@@ -290,7 +290,7 @@ def test_a_passphrase_in_place_of_a_key(tmp_path: Path, monkeypatch: pytest.Monk
     vault = Vault(_memory(root), lambda prompt: prompts.append(prompt) or next(typed))  # type: ignore[func-returns-value]
     for _ in ("another", "none"):
         assert refusal(lambda: vault.make(True)) == "Usage: the two are not the same passphrase; run it again"
-    note = "the key stands in memctl.vault: losing its passphrase loses the text of sealed lines"
+    note = "the key is in memctl.vault: losing its passphrase loses the text of sealed lines"
     assert vault.make(True).notes == (note,)
     _seal(root, TEXTS[1])
     (cipher,) = _ciphertexts(root)
@@ -308,7 +308,7 @@ def test_recipients_come_and_go(root: Path, tmp_path: Path, monkeypatch: pytest.
     ours = os.environ["MEMCTL_IDENTITY"]
     refs = {_seal(root, text, day=f"2025-11-{day}") for day, text in enumerate(TEXTS, 10)}
     theirs = _other(tmp_path, monkeypatch)
-    assert "no key of this vault" in refusal(lambda: _vault(root).change("add", theirs))
+    assert "opens this vault" in refusal(lambda: _vault(root).change("add", theirs))
     told = "Usage: '' is no public key of age; `memctl init --vault` prints one: age1…"
     assert refusal(lambda: _vault(root).change("add")) == told
     monkeypatch.setenv("MEMCTL_IDENTITY", ours)
@@ -318,7 +318,7 @@ def test_recipients_come_and_go(root: Path, tmp_path: Path, monkeypatch: pytest.
     assert sorted(_opened(root)) == sorted(TEXTS)
     monkeypatch.setenv("MEMCTL_IDENTITY", ours)
     own = next(key for key, here in _vault(root).recipients().items() if here)
-    told = "Refused: refused: then no key here would open the lines; add another key of yours first"
+    told = "Refused: refused: without it no key here would open the lines; add another key of yours first"
     assert refusal(lambda: _vault(root).change("remove", own)) == told
     assert call(["vault", "remove", theirs], root).out == "4 lines sealed again\n"
     old = _ciphertexts(root)

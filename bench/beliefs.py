@@ -26,12 +26,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import memctl
 from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
 from memctl.beliefs.page_read import read_entries
 from memctl.facts import UNSAID
-from memctl.index.open_memory import OpenMemory
-from memctl.maintenance.init import init
-from memctl.notes.workspace import Workspace
+from memctl.memory import init_workspace
 
 EVENTS, CHECKPOINTS = 100, (5, 10, 20, 50, 100)
 SHAPES = ("stable", "drifting", "reversed", "noisy", "liar, untrusted")
@@ -322,29 +321,23 @@ def plain(history: History) -> History:
 
 def through_markdown(history: History) -> list[float]:
     """The confidence that bank/opinions.md shows at each checkpoint; each reflect looks at what is new since the last."""
-    from memctl.reflect.reflect import reflect  # the ledger alone is measured without it
-
     with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(init(Path(folder)).root)
+        root = init_workspace(Path(folder)).root
         found, written, since = [], 0, None
         for count in CHECKPOINTS:
             events = [event for event in history.events if event.moment < count]
             new = [] if written else [(history.stated.day, _statement(history.stated))]
             new += [(event.evidence.day, _line(event.evidence)) for event in events[written:]]
-            _append(workspace.root / "memory", new)
+            _append(root / "memory", new)
             today = events[-1].evidence.day
-            reflect(_memory_at(workspace, today), since=since)
-            entries, _ = read_entries((workspace.root / "bank/opinions.md").read_text("utf-8"))
+            with memctl.open(root, now=datetime(today.year, today.month, today.day, 12)) as memory:
+                memory.reflect(since=since and str(since))
+            entries, _ = read_entries((root / "bank/opinions.md").read_text("utf-8"))
             (confidence,) = (entry.fact.confidence for entry in entries)
             assert confidence is not None
             found.append(confidence)
             written, since = len(events), today
     return found
-
-
-def _memory_at(workspace: Workspace, day: date) -> OpenMemory:
-    moment = datetime(day.year, day.month, day.day, 12)
-    return OpenMemory(workspace, lambda: moment)
 
 
 def _statement(item: Evidence) -> str:

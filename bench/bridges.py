@@ -280,7 +280,7 @@ def _asked(workspace: Workspace, chains: Sequence[Chain]) -> Iterator[tuple[Aske
 
 
 # (lines fetched of one name, lines from which the third hop goes on): those of related.py first
-BOUNDS = ((related._MOST, related._WIDEST), (50, 20), (200, 80), (1000, 120))
+BOUNDS = ((related.MOST_LINES, related.WIDEST), (50, 20), (200, 80), (1000, 120))
 
 
 def speed(facts: int, questions: int) -> None:
@@ -303,7 +303,7 @@ def speed(facts: int, questions: int) -> None:
         for hops in (2, 3):
             first: list[set[str]] = []
             for most, widest in BOUNDS:
-                related._MOST, related._WIDEST = most, widest
+                related.MOST_LINES, related.WIDEST = most, widest
                 took, found = _timed(workspace, index, asked, hops)
                 first = first or found
                 kept = statistics.mean(len(a & b) / len(a) for a, b in zip(first, found, strict=True) if a)
@@ -312,7 +312,7 @@ def speed(facts: int, questions: int) -> None:
                     f"({statistics.median(took) / base:.1f} x recall), shares {kept:.0%} of its lines with the first"
                 )
     finally:
-        related._MOST, related._WIDEST = BOUNDS[0]
+        related.MOST_LINES, related.WIDEST = BOUNDS[0]
         shutil.rmtree(root)
 
 

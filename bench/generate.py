@@ -170,7 +170,7 @@ def _identifier(rng: Random, spell: Callable[[], str]) -> str:
 
 
 @cache
-def _vocabulary(seed: int) -> Vocabulary:
+def vocabulary(seed: int) -> Vocabulary:
     """30,000 English-like words (3 % of them identifiers), 8,000 Russian-like, 4,000 Chinese of two characters."""
     rng = Random(f"vocabulary {seed}")
     spell = _english(rng)
@@ -200,7 +200,7 @@ def _names(seed: int) -> Iterator[str]:
     return (name for name in _distinct(name, reserved) if len(name) > 2)
 
 
-def _cast(seed: int, facts: int) -> Cast:
+def cast_of(seed: int, facts: int) -> Cast:
     """One entity for 50 facts, mentions Zipf-distributed."""
     names = list(islice(_names(seed), max(1, facts // 50)))
     return Cast(names, list(accumulate(_zipf(len(names), 1.0))))
@@ -243,7 +243,7 @@ def _fact(rng: Random, words: Vocabulary, cast: Cast, day: date) -> str:
     return f"- {kind}{_attributes(rng, kind, day)}{''.join(f' @{name}' for name in heads)}: {text}"
 
 
-def _page(rng: Random, words: Vocabulary, cast: Cast, day: date, facts: int) -> str:
+def page_of(rng: Random, words: Vocabulary, cast: Cast, day: date, facts: int) -> str:
     """A log: a few lines of narrative, then the facts."""
     notes = [words.pick(rng).sentence(rng, _length(rng)) for _ in range(rng.randint(2, 5))]
     lines = [_fact(rng, words, cast, day) for _ in range(facts)]
@@ -274,13 +274,13 @@ def _write(path: Path, text: str) -> None:
 
 def make_workspace(root: Path, facts: int, seed: int = 1, facts_per_page: int = 50) -> None:
     """Write `facts` facts into `root`/memory and the pages of the 100 most mentioned entities into `root`/bank."""
-    words, cast = _vocabulary(seed), _cast(seed, facts)
+    words, cast = vocabulary(seed), cast_of(seed, facts)
     for folder in ("memory", "bank/entities"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     pages = -(-facts // facts_per_page)
     for number, (day, file) in enumerate(_days(pages, words.english)):
         count = min(facts_per_page, facts - number * facts_per_page)
-        _write(root / "memory" / file, _page(Random(f"page {seed} {number}"), words, cast, day, count))
+        _write(root / "memory" / file, page_of(Random(f"page {seed} {number}"), words, cast, day, count))
     rng = Random(f"entities {seed}")
     others = _distinct(lambda: _english(rng)().title(), set(cast.names))
     for name in cast.names[:ENTITY_PAGES]:
@@ -293,7 +293,7 @@ def make_queries(count: int, seed: int = 1) -> list[str]:
 
     The words have ranks 100 to 2,000 and the entities 1 to 100, so that they occur in any workspace of 10,000 facts.
     """
-    rng, words, cast = Random(f"queries {seed}"), _vocabulary(seed), _cast(seed, 50 * QUERY_ENTITIES)
+    rng, words, cast = Random(f"queries {seed}"), vocabulary(seed), cast_of(seed, 50 * QUERY_ENTITIES)
     return [_query(rng, words.pick(rng), cast) for _ in range(count)]
 
 

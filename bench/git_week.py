@@ -25,11 +25,10 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from generate import _cast, _vocabulary
+from generate import cast_of, vocabulary
 
+import memctl
 from memctl.memory import Memory, init_workspace
-from memctl.notes.workspace import Workspace
-from memctl.retain.retain import read_facts, retain
 
 FIRST = date(2025, 11, 24)
 KEYS = ("city", "owner", "status", "version", "budget", "deadline", "vendor", "region")
@@ -75,7 +74,7 @@ class Week:
     ) -> None:
         seed, self.compared, self.exchanges = 1, compared, exchanges
         self.base, self.facts, self.chance, self.found = base, facts, Random(seed), Found()
-        self.words, self.cast = _vocabulary(seed), _cast(seed, max(2_500, 7 * machines * facts))
+        self.words, self.cast = vocabulary(seed), cast_of(seed, max(2_500, 7 * machines * facts))
         self.hub = base / "hub.git"
         self.roots = [base / f"machine{number:02}" for number in range(machines)]
         self.reflecting = set(self.roots[:: max(1, machines // reflecting)][:reflecting]) if reflecting else set()
@@ -96,7 +95,7 @@ class Week:
 
     def memory(self, root: Path, day: date) -> Memory:
         """The memory of a machine on a day."""
-        return Memory(Workspace(root.resolve()), lambda: datetime(day.year, day.month, day.day, 12))
+        return memctl.open(root, now=datetime(day.year, day.month, day.day, 12), resident=False)
 
     def live(self, days: int) -> Found:
         """Run the week, bring everything together, and say what came of it."""
@@ -132,7 +131,7 @@ class Week:
             self.taken.add(known[0])
             self.found.replaced += 1
             lines.append(f"W(supersedes={known[0]}) @{self.name()}: It changed. Note {number}.{who}.new{part}")
-        for kept in retain(memory, read_facts(lines, kind=None, about=(), attributes={}), day).kept:
+        for kept in memory.retain(lines).kept:
             self.said[kept.ref] = kept.fact.text
             self.found.kept += 1
         if part == 0 and who % 5 == 0 and (chosen := self.newest(here) if self.chance.random() < 0.5 else known[1:2]):

@@ -28,7 +28,7 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from generate import LAST_DAY, _cast, _page, _vocabulary, make_workspace
+from generate import LAST_DAY, cast_of, make_workspace, page_of, vocabulary
 
 from memctl.index.heal import with_index
 from memctl.index.open_memory import OpenMemory
@@ -120,7 +120,7 @@ def _make_window(workspace: Workspace, a_day: int, new: bool) -> list[str]:
             page.unlink()
     for days in range(1, DAYS):
         _tell(workspace, days, a_day, new)
-    names = [_renamed(name, new) for name in _cast(1, TOLD_OF).names]
+    names = [_renamed(name, new) for name in cast_of(1, TOLD_OF).names]
     for name in names:
         page = workspace.root / f"bank/entities/{slug(name)}.md"
         if not page.exists():
@@ -131,7 +131,7 @@ def _make_window(workspace: Workspace, a_day: int, new: bool) -> list[str]:
 def _renamed(text: str, new: bool) -> str:
     """A text in which every name of the cast is another one, unknown before, where `new` names are asked for."""
     if new:
-        for name in sorted(_cast(1, TOLD_OF).names, key=len, reverse=True):
+        for name in sorted(cast_of(1, TOLD_OF).names, key=len, reverse=True):
             text = re.sub(rf"(?<![\w-]){re.escape(name)}(?!\w)|(?<=@){re.escape(name)}", f"Zz{name}", text)
     return text
 
@@ -139,7 +139,7 @@ def _renamed(text: str, new: bool) -> str:
 def _tell(workspace: Workspace, days: int, count: int, new: bool) -> None:
     """The log of so many days before the new one."""
     day = LAST_DAY + timedelta(days=1 - days)
-    text = _page(Random(f"window {days}"), _vocabulary(1), _cast(1, TOLD_OF), day, count)
+    text = page_of(Random(f"window {days}"), vocabulary(1), cast_of(1, TOLD_OF), day, count)
     (workspace.root / f"memory/{day}.md").write_text(_renamed(text, new), "utf-8")
 
 

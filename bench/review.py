@@ -19,8 +19,8 @@ from statistics import median, quantiles
 
 import unseen
 
+import memctl
 from memctl.memory import Memory, init_workspace
-from memctl.notes.workspace import Workspace
 
 _TURN = re.compile(r"- (?:\d\d:\d\d )?\*\*(?P<who>[^*]+)\*\*: (?P<text>.*)")
 
@@ -81,7 +81,7 @@ def lived(root: Path) -> Iterator[Counter[str]]:
 
 def on(root: Path, day: datetime) -> Memory:
     """The memory of a folder on a day."""
-    return Memory(Workspace(root.resolve()), lambda: day)
+    return memctl.open(root, now=day, resident=False)
 
 
 def as_chat(text: str) -> str:

@@ -30,7 +30,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from generate import LAST_DAY, _cast, _page, _vocabulary, make_queries, make_workspace
+from generate import LAST_DAY, cast_of, make_queries, make_workspace, page_of, vocabulary
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 TOMORROW = LAST_DAY + timedelta(days=1)
@@ -101,8 +101,8 @@ def measure(root: Path, facts: int, questions: int, limit: int) -> Iterator[dict
     yield _row("sync", list(saved(root, step)))
     yield _row("context", [step("context", question) for question in asked[:10]])
     yield _row("reflect", [step("reflect", "--since", "7d")])
-    words, cast = _vocabulary(1), _cast(1, TOLD_OF)
-    (root / "memory" / f"{TOMORROW}.md").write_text(_page(Random("new day"), words, cast, TOMORROW, 50), "utf-8")
+    words, cast = vocabulary(1), cast_of(1, TOLD_OF)
+    (root / "memory" / f"{TOMORROW}.md").write_text(page_of(Random("new day"), words, cast, TOMORROW, 50), "utf-8")
     yield _row("night", [step("reflect", "--since", "7d", day=TOMORROW)])
     largest = max((root / "bank").rglob("*.md"), key=lambda page: page.stat().st_size)
     yield {"step": "bank", "largest": largest.stat().st_size, "page": largest.name}

@@ -107,7 +107,7 @@ def full_index(workspace: Workspace) -> dict[str, float]:
     command = [sys.executable, "-m", "memctl", "index", "--no-vectors", "--quiet", "-w", str(workspace.root)]
     subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
     seconds = time.perf_counter() - start - start_up
-    rows = _rows(workspace)
+    rows = rows_of(workspace)
     one, paged = _insert(rows, len(rows)), _insert(rows, 0)
     rate = len(rows) / seconds
     return {
@@ -116,7 +116,7 @@ def full_index(workspace: Workspace) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _rows(workspace: Workspace) -> list[tuple[int, str]]:
+def rows_of(workspace: Workspace) -> list[tuple[int, str]]:
     return with_index(workspace, lambda index: index.rows("SELECT rowid, own FROM words ORDER BY rowid"))
 
 
@@ -174,7 +174,7 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
 
     Twice: with all words of the question, as anybody would ask FTS5, and with the few that recall fetches by.
     """
-    rows = _rows(workspace)
+    rows = rows_of(workspace)
     with tempfile.TemporaryDirectory() as folder:
         baseline = sqlite3.connect(f"{folder}/baseline.sqlite")
         baseline.execute(FTS)
@@ -187,8 +187,8 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
         for text in make_queries(count):
             query = read_query(text, TODAY)
             times["recall"].append(_timed(partial(recall_in, memory, query, k=10)))
-            times["all words"].append(_timed(partial(_plain_query, baseline, terms(text))))
-            times["without stop words"].append(_timed(partial(_plain_query, baseline, query_terms(text))))
+            times["all words"].append(_timed(partial(plain_query, baseline, terms(text))))
+            times["without stop words"].append(_timed(partial(plain_query, baseline, query_terms(text))))
         index.close()
         baseline.close()
     cut = {name: statistics.quantiles(found, n=20) for name, found in times.items()}
@@ -198,7 +198,7 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
     return figures
 
 
-def _plain_query(baseline: sqlite3.Connection, words: list[str]) -> None:
+def plain_query(baseline: sqlite3.Connection, words: list[str]) -> None:
     expression = " OR ".join(f'"{word}"' for word in words)
     baseline.execute("SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10", (expression,)).fetchall()
 

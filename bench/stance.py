@@ -25,13 +25,11 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+import memctl
 from memctl.facts import Fact
-from memctl.index.open_memory import OpenMemory
-from memctl.ingest.ingest import ingest, read_options
 from memctl.judgement import RULES
-from memctl.maintenance.init import init
 from memctl.markdown.grammar import parse
-from memctl.notes.workspace import Workspace
+from memctl.memory import init_workspace
 from memctl.stance import stance as judging
 
 SETS = ("held", "more-en", "more-ru", "more-zh", "evidence-held", "evidence-more")
@@ -99,7 +97,7 @@ def told_in(conversation: Path) -> Iterator[tuple[str, str, str]]:
     speakers = {match["who"] for line in lines if (match := _TURN.match(line))}
     owners = sorted(speakers - {"user", "assistant"}) or ["user"]
     with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace(init(Path(folder) / "ws").root)
+        root = init_workspace(Path(folder) / "ws").root
         for page in pages:
             day = date.fromisoformat(page.stem)
             moment = datetime(day.year, day.month, day.day, 23)
@@ -108,8 +106,8 @@ def told_in(conversation: Path) -> Iterator[tuple[str, str, str]]:
                 transcript.parent.mkdir(exist_ok=True)
                 transcript.write_text(_as_user(page.read_text("utf-8"), owner), "utf-8")
                 name = _USER if owner == "user" else owner
-                options = read_options(form="markdown", day=day, owner=name, llm=False)
-                done = ingest(OpenMemory(workspace, lambda at=moment: at), transcript, apply=True, options=options)  # type: ignore[misc]
+                with memctl.open(root, now=moment) as memory:
+                    done = memory.ingest(transcript, apply=True, form="markdown", day=str(day), owner=name, llm=False)
                 for each, kept in zip(done.candidates, done.kept, strict=True):
                     if each.role == "user" or owner == "user":
                         place = f"{'/'.join(conversation.parts[-2:])}/memory/{page.name}#L{each.line}"

@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 
 from generate import make_queries, make_workspace
-from speed import FTS, _plain_query, _rows, vectors_of_chance
+from speed import FTS, plain_query, rows_of, vectors_of_chance
 
 from memctl.index.heal import with_index
 from memctl.index.open_memory import OpenMemory
@@ -134,9 +134,9 @@ def baseline(workspace: Workspace, questions: Sequence[str]) -> Iterator[float]:
     """Plain FTS5 asked for the same words, stop words out, on the same rows in memory."""
     db = sqlite3.connect(":memory:")
     db.execute(FTS)
-    db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", _rows(workspace))
+    db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows_of(workspace))
     for question in questions:
-        yield timed(lambda q=question: _plain_query(db, query_terms(q)))
+        yield timed(lambda q=question: plain_query(db, query_terms(q)))
     db.close()
 
 

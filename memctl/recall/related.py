@@ -34,8 +34,8 @@ _FEW, _SHARE = 50, 0.05  # a name on more lines than that, or that part of all, 
 _ASKED = 0.1  # what a name in the question weighs
 _TURNS = (0, 0, 1, 0, 1)
 _SEEDS = 10
-_MOST = 100  # lines of one name that are fetched: a name with more gives each of them next to nothing
-_WIDEST = 40  # lines of the second hop from which the third goes on, the likeliest first
+MOST_LINES = 100  # lines of one name that are fetched: a name with more gives each of them next to nothing
+WIDEST = 40  # lines of the second hop from which the third goes on, the likeliest first
 _SHARP = 3  # a hit that holds most of the question is worth more than three with a single word of it
 _ENDED = 0.75  # a way over a line whose time is past is worth less, as such a hit is
 _SECONDS = 2.0
@@ -215,8 +215,8 @@ class Web:
         for hop in range(2, hops + 1):
             edge = {**seeds, **({} if hop == 2 else {each.line: each.score for each in reach(self.graph, seeds, 2)})}
             chosen = sorted((line for line in edge if line in self.lines), key=lambda line: (-edge[line], line))
-            self._name(chosen[:_WIDEST])
-            self._widen(dict.fromkeys(name for line in chosen[:_WIDEST] for name in sorted(self.on[line])))
+            self._name(chosen[:WIDEST])
+            self._widen(dict.fromkeys(name for line in chosen[:WIDEST] for name in sorted(self.on[line])))
 
     def _add(self, ids: Iterable[int]) -> None:
         for line in queries.naming_lines(self._index, ids, self._known_by_then):
@@ -239,7 +239,7 @@ class Web:
 
     def _widen(self, keys: Iterable[str]) -> None:
         """Fetch the lines of these names, unless they are hubs."""
-        most = min(_MOST, hub_limit(self._total))
+        most = min(MOST_LINES, hub_limit(self._total))
         fresh = [key for key in keys if key not in self._frequency]
         told = {key: queries.lines_naming(self._index, self.who[key], most) for key in fresh}
         self._frequency |= dict.fromkeys(told, self._total)

@@ -193,8 +193,8 @@ def _inflected(only: Sequence[str], there: Sequence[str]) -> str:
 def _gendered(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if long.startswith(short):
-        return long[len(short) :] in ("а", "я", "у", "ю", "е", "ой", "ы", "и")
-    return {short[-2:], long[-2:]} in ({"ий", "ия"}, {"ий", "ая"}, {"ый", "ая"}, {"ой", "ая"})
+        return long[len(short) :] in _words("feminine")
+    return any({short[-2:], long[-2:]} == set(pair.split("/")) for pair in _words("gendered"))
 
 
 def _slipped(one: _NameForm, other: _NameForm, only: Sequence[str], there: Sequence[str]) -> str:

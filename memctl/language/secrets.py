@@ -15,10 +15,7 @@ from functools import cache
 from .words import EVERYWHERE, languages, lines, pattern, words_of
 
 _END = r"(?![A-Za-z0-9…•*]|\.\.\.)"  # after `…` or stars the rest was left out on purpose
-_PLACEHOLDER = (
-    r"example|sample|dummy|placeholder|redacted|change.?me|(?:access|api|secret).(?:token|key)|replace|insert|goes.?here|your|xxxx|foobar|hidden"
-    r"|\*\*\*|\.\.\.|…|•••|12345678|abcdefg|[<>]|\$\{|\$\(|\{\{|%\(|%s|0000000|^\{|\ufffd"
-)
+_PLACEHOLDER = r"\*\*\*|\.\.\.|…|•••|12345678|abcdefg|[<>]|\$\{|\$\(|\{\{|%\(|%s|0000000|^\{|\ufffd"
 _Check = Callable[[re.Match[str]], bool]
 _HEADER_VALUE = r"(?P<secret>[a-z0-9._~+/=-]{16,4000})(?![a-z0-9…•*])"
 _CARD = r"[^\n0-9]{0,20}(?P<secret>[2-6][0-9]{14,15})(?![\w-])"
@@ -95,7 +92,8 @@ def _starts_clean(text: str, start: int) -> bool:
 
 
 def _is_placeholder(word: str) -> bool:
-    return bool(_compiled(_PLACEHOLDER).search(_lower(word)))
+    said = pattern(languages(), "secrets", "placeholder")
+    return bool(_compiled(f"{said}|{_PLACEHOLDER}").search(_lower(word)))
 
 
 def _is_random_enough(token: str) -> bool:
@@ -159,7 +157,7 @@ def _is_card(match: re.Match[str]) -> bool:
 def _is_seed(match: re.Match[str]) -> bool:
     """A wallet's phrase has 12 to 24 words and no function word of a sentence (the BIP-39 list leaves these out)."""
     said = match["secret"].split()
-    return len(said) in (12, 15, 18, 21, 24) and not {"the", "and", "for", "are", "not", "was", "has"} & set(said)
+    return len(said) in (12, 15, 18, 21, 24) and set(words_of("secrets", "sentence")).isdisjoint(said)
 
 
 # name · literal that is on the line (lower case) · pattern with the group `secret` · further proof
@@ -266,7 +264,8 @@ def _is_assigned(key: re.Match[str], value: re.Match[str]) -> bool:
     if len(word) < 6 or word.isalpha() or _is_ordinary(word, quoted=bool(value["quoted"])):  # cheapest first
         return False
     before = key.string[max(0, key.start() - 40) : key.start()]
-    if re.search(pattern(languages(), "secrets", "harmless"), before) or "manager" in (key["gap"] or ""):
+    harmless, keeper = (pattern(languages(), "secrets", section) for section in ("harmless", "keeper"))
+    if re.search(harmless, before) or re.search(keeper, key["gap"] or ""):
         return False  # the key word of a hash, of a token for pages and the like, or of a password manager
     loose = key["sep"] is None and (_is_wordy(word) or sum(map(str.isdigit, word)) < 2)
     if loose:

@@ -10,12 +10,12 @@ from .words import pattern, spoken_in
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
 _END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")
-_QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")
+QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")
 
 
 def split_sentences(text: str) -> Iterator[str]:
     """The sentences of running text, each without blanks around it. Marks within quotations and parentheses end none."""
-    masked = _QUOTED.sub(lambda quoted: quoted[0][0] + "x" * (len(quoted[0]) - 2) + quoted[0][-1], text)
+    masked = QUOTED.sub(lambda quoted: quoted[0][0] + "x" * (len(quoted[0]) - 2) + quoted[0][-1], text)
     ends = (0, *(mark.end() for mark in _END.finditer(masked)), len(text))
     return filter(None, (text[first:last].strip() for first, last in pairwise(ends)))
 

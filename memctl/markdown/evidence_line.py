@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import cache
 from posixpath import relpath
 from typing import NamedTuple
 
 from ..facts import Citation
+from ..language.words import languages, pattern
 from .grammar import printable_line
 
 QUOTED = 240  # characters of a line that the answer to a question quotes at most
@@ -45,19 +47,21 @@ class Bullet(NamedTuple):
         return self.number if self.after is None else self.after
 
 
-# A person writes a verdict as they speak; reflect writes it in English.
-_VERDICTS = {"за": "for", "против": "against", "支持": "for", "反对": "against"}
 _NUMBER = r"[01]?\.\d+|[01]"
-
-
-_BULLET = (
-    r"(?is)(?P<day>\d{4}-\d{1,2}-\d{1,2})(?:\s*[·|:,;–—-]\s+|\s+|[:：]\s*)"
-    rf"(?:(?P<plain>superseded|questioned|stated(?:\s+(?P<guess>~)?(?P<stated>{_NUMBER})(?!\w))?|set\s+(?P<set>{_NUMBER})(?!\w))(?![\w-])"
-    rf"|(?P<how>weakly |faintly )?(?P<side>(?:for|against|за|против)(?![\w-])|支持|反对))"
-    rf"(?:\s*(?:→|->)\s*(?P<after>{_NUMBER})(?!\w))?"
-    r"[\s:：]*(?:[·|–—-]\s+)?(?P<rest>.*?)(?:(?:(?<!\s)\s+|(?<=\s))\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63}))?"
-)
 _LINK = r"\[(?P<shown>(?:[^\]\\]|\\.)+)\]\([^)]*\)(?:\s*·\s*)?"
+
+
+@cache
+def _bullet() -> re.Pattern[str]:
+    """A sub-bullet. reflect writes a verdict in English, a person in any language."""
+    sides = {side: pattern(languages(), "language", side) for side in ("for", "against")}
+    return re.compile(
+        r"(?is)(?P<day>\d{4}-\d{1,2}-\d{1,2})(?:\s*[·|:,;–—-]\s+|\s+|[:：]\s*)"
+        rf"(?:(?P<plain>superseded|questioned|stated(?:\s+(?P<guess>~)?(?P<stated>{_NUMBER})(?!\w))?|set\s+(?P<set>{_NUMBER})(?!\w))(?![\w-])"
+        rf"|(?P<how>weakly |faintly )?(?:(?P<for>{sides['for']})|(?P<against>{sides['against']})))"
+        rf"(?:\s*(?:→|->)\s*(?P<after>{_NUMBER})(?!\w))?"
+        r"[\s:：]*(?:[·|–—-]\s+)?(?P<rest>.*?)(?:(?:(?<!\s)\s+|(?<=\s))\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63}))?"
+    )
 
 
 def parse_bullet(content: str) -> Bullet | None:
@@ -66,7 +70,7 @@ def parse_bullet(content: str) -> Bullet | None:
     What a person types is understood too: `2025-12-05 against: said so on the phone`.
     """
     content = printable_line(content)  # before, not after: what stands last on the line is the id
-    match = re.fullmatch(_BULLET, content) if content[:4].isdigit() else None
+    match = _bullet().fullmatch(content) if content[:4].isdigit() else None
     if not match:
         return None
     try:
@@ -79,11 +83,11 @@ def parse_bullet(content: str) -> Bullet | None:
         rest = rest[link.end() :] if citation else rest
     elif rest.startswith("gone from "):
         gone, _, rest = rest.removeprefix("gone from ").partition(f" {_DASH} ")
-    verdict = (match["side"] or match["plain"].split()[0]).lower()
+    side = "for" if match["for"] else "against"
     number = match["stated"] or match["set"]
     return Bullet(
         day,
-        _VERDICTS.get(verdict, verdict),
+        match["plain"].split()[0].lower() if match["plain"] else side,
         _STRENGTHS[(match["how"] or "").lower()],
         _share(number),
         bool(match["guess"]),

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..language.analyzer import is_identifier, query_terms
 from ..language.names import has_han
-from ..language.sentences import is_machine_line, opens_fence, split_sentences
+from ..language.sentences import QUOTED, is_machine_line, opens_fence, split_sentences
 from ..language.words import languages, lines
 
 SHORT = 200
@@ -238,9 +238,6 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
         gathered = [after.strip()] if after.strip() else []
 
 
-_QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")
-
-
 def _joined(sentences: Sequence[str]) -> str:
     """Sentences as one text; Chinese ones without a space between."""
     return "".join(one + ("" if one.endswith(("。", "！", "？")) else " ") for one in sentences).strip()
@@ -276,7 +273,7 @@ def _is_marked(sentence: str) -> bool:
     """True for a question with its mark, unless only what it quotes is one."""
     bare = sentence.strip("*_ ")
     if bare[-1:] in tuple('"”»」)'):
-        quoted = [found for found in _QUOTED.finditer(bare) if found.end() == len(bare)]
+        quoted = [found for found in QUOTED.finditer(bare) if found.end() == len(bare)]
         if quoted and quoted[-1].start() > 2:
             bare = bare[: quoted[-1].start()].rstrip()
     return bare.rstrip("\"'»”’)]*_」』） ").endswith(("?", "？"))

@@ -17,6 +17,7 @@ from ..facts import Citation
 from ..hits import Hit
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import entity_key, is_han, script_of
+from ..language.words import languages, pattern
 
 RELIABLE = 5  # successes from which a strategy is reliable
 RECURRING = 2  # failures from which a failure is recurring
@@ -220,7 +221,7 @@ def _clause(text: str) -> _ActionClause:
     found = list(_words(clause))
     action = next((word for word, is_identifier in found if not is_identifier), "")
     identifiers = frozenset(word for word, is_identifier in found if is_identifier)
-    negated = bool(re.search(r"(?i)\b(?:not|never|не)\b|n['’]t\b|[没沒未不]", clause))
+    negated = bool(re.search(rf"(?i){pattern(languages(), 'pages', 'negated')}", clause))
     return _ActionClause(frozenset(word for word, _ in found), identifiers, action, script_of(action), negated)
 
 

@@ -24,7 +24,7 @@ from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, has_han, mentions
-from ..language.words import languages, pattern, words_of
+from ..language.words import languages, lines, pattern, words_of
 from ..markdown.blocks import block_body
 from ..markdown.escape import heading, quoted
 from ..markdown.evidence_line import OPINIONS
@@ -45,7 +45,6 @@ FURTHER_DAYS = 2  # days after the first on which it was told or cited again
 STANDING_DAYS = 30  # days since it was first told
 AT_ONCE = 10  # proposals shown at a time: a page to read, not a backlog
 _AGAIN = "`memctl reflect --propose-core` writes them again"
-_LOGS = ("Из журналов", "来自日志", "From the logs")  # the last is the one that is made
 _INTRO = (
     "`memctl reflect --accept N` writes one into memory.md, `memctl reflect --refuse N` drops it for good; so does its id\n"
     "below this block. Nothing is applied by itself."
@@ -53,7 +52,6 @@ _INTRO = (
 _HEAD = re.compile(r"### (?P<number>\d{1,4})\. (?P<subject>.*)")
 _WHY = re.compile(r"(?P<reason>.*?)(?:\. Goes under “(?P<under>.*)”)?\. `\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63})`")
 _ID = re.compile(r"\^([A-Za-z0-9][A-Za-z0-9-]{0,63})|(?<![\w-])([fo]-[0-9a-z]{8})(?![\w-])")
-_REFUSED = ("Отклонено", "已拒绝", "Refused")
 
 
 class CoreCandidate(NamedTuple):
@@ -159,7 +157,12 @@ def with_line(core_text: str, proposal: CoreProposal) -> str:
     core = _UserPage(core_text)
     if core.cites(proposal.ref):
         return core_text
-    return core.with_bullet(proposal.line, (proposal.under, *_LOGS), proposal.subject)
+    return core.with_bullet(proposal.line, (proposal.under, *_headings("from logs"), "From the logs"), proposal.subject)
+
+
+def _headings(section: str) -> tuple[str, ...]:
+    """The headings of such a section in each language; where the page has none, the English one is made."""
+    return tuple(line for name in languages() for line in lines(name, "pages").get(section, ()))
 
 
 def proposals_body(items: Sequence[CoreProposal], core_text: str) -> str:
@@ -210,7 +213,7 @@ def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:
     if proposal.ref in refused_in(page_text):
         return page_text
     line = f"^{proposal.ref} · refused {today}" + (f" · {quoted(proposal.subject)}" if proposal.subject else "")
-    return _UserPage(page_text).with_bullet(line, _REFUSED)
+    return _UserPage(page_text).with_bullet(line, (*_headings("refused"), "Refused"))
 
 
 def candidates(

@@ -9,6 +9,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -324,11 +325,13 @@ def test_what_is_worth_finishing_goes_on(tmp_path: Path) -> None:
     """The caller leaves in time, the work comes to its end."""
 
     def slow() -> bytes:
-        time.sleep(0.5)
+        while not (tmp_path / "left").exists():
+            time.sleep(0.01)
         (tmp_path / "done").write_text("yes")
         return b"x"
 
     assert run_with_timeout(slow, 0.1, finish=20) == Outcome(None, "goes on")
+    (tmp_path / "left").touch()
     for _ in range(400):
         if (tmp_path / "done").exists():
             return
@@ -341,7 +344,7 @@ def test_bounded_work_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "fork", raising=False)
     assert run_with_timeout(lambda: b"answer", 20) == Outcome(b"answer")
     assert run_with_timeout(_fails, 20) == Outcome(None, "KeyError")
-    assert run_with_timeout(lambda: time.sleep(1) or b"", 0.05) == Outcome(None, "late")  # type: ignore[func-returns-value]
+    assert run_with_timeout(lambda: bytes(threading.Event().wait(20)), 0.05) == Outcome(None, "late")
 
 
 def test_the_log_is_turned_over(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def _differs(path: Path, root: Path) -> bool:
 
 
 def test_every_link_in_it_leads_somewhere(tmp_path: Path) -> None:
-    """`check` finds no problems found in what reflect wrote."""
+    """`check` finds no problem in what reflect wrote."""
     root = reflected_copy(tmp_path)
     told = [line for line in call(["check"], root, MEMCTL_NOW=NOW).out.splitlines() if ": conflict:" not in line]
     assert not [line for line in told if line.startswith(("bank/", "memory/"))]

@@ -56,7 +56,7 @@ def test_what_nobody_wrote_down_is_not_found(station: Workspace) -> None:
 
 
 def test_the_workspace_is_in_order(station: Workspace) -> None:
-    """`memctl check` has no problems found."""
+    """`memctl check` finds what was planted and nothing else."""
     assert [f.rule for f in check(memory_on(station, TODAY))] == ["conflict", "conflict"]  # the two that were planted
 
 

@@ -71,7 +71,6 @@ def test_every_extra_is_named() -> None:
     assert named == set(project["optional-dependencies"]) - {"dev", "docs"}
     told = {extra for extra, _ in status._OPTIONAL.values()} | {"nli"}  # which brings what sentence-transformers does
     assert told == named, "`memctl status` says of each what it would add"
-    assert len(README.splitlines()) <= 160
 
 
 def prepared(tmp_path: Path) -> Path:
@@ -163,11 +162,9 @@ def test_files_that_are_named_exist() -> None:
     lost = [
         f"{page.relative_to(ROOT)}: {path}"
         for page in pages
-        if page.name != "CHANGELOG.md"
+        if page.name not in ("CHANGELOG.md", "connect.md")  # what was, and pages of other hosts
         for path in named.findall(page.read_text("utf-8"))
-        if not (ROOT / path).exists()
-        and not (ROOT / "memctl" / path).exists()
-        and page.name != "connect.md"  # other hosts' pages
+        if not (ROOT / path).exists() and not (ROOT / "memctl" / path).exists()
     ]
     assert not lost
 

@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -208,7 +209,7 @@ def test_a_model_that_answers_rubbish_writes_nothing(tmp_path: Path, content: Ca
 def test_a_model_that_is_late_or_not_there_writes_nothing(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "due")
     before = texts(memory)
-    with server(lambda handler, _: time.sleep(0.5)) as (url, _):
+    with server(lambda handler, _: threading.Event().wait(20)) as (url, _):
         assert "took too long" in by_model(memory, url, seconds=0.2)[1][0]
     for url in ("http://127.0.0.1:9/v1", "http://example.com/v1"):
         done, (problem,) = by_model(memory, url)

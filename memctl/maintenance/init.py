@@ -14,8 +14,8 @@ from ..notes.files import create, prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
 
 _SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
-_MERGE = "memory/*.md merge=union"
-"""The line of .gitattributes by which the logs of two machines merge."""
+_MERGE = "memory/*.md text merge=union"
+"""The line of .gitattributes by which the logs of two machines merge, whichever ends of lines an editor writes."""
 
 _GIT = {".gitignore": ".memory/\n", ".gitattributes": f"{_MERGE}\n"}
 

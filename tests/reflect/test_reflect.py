@@ -1058,6 +1058,20 @@ def pulled(root: Path, other: Path) -> list[str]:
 
 
 @git_wanted
+def test_an_editor_that_ends_lines_otherwise(machines: tuple[Path, Path]) -> None:
+    """A log saved with CRLF on one machine, and added to on the other: no line stands there twice."""
+    one, two = machines
+    log = two / "memory/2025-11-03.md"
+    log.write_bytes(log.read_bytes().replace(b"\n", b"\r\n") + "- W @Ирина: 写在那里\r\n".encode())
+    retained(one, "2025-11-03", "W @Atlas: Was quiet")
+    for root in machines:
+        commit(root)
+    assert pulled(one, two) == []
+    lines = [line for line in read(one, "memory/2025-11-03.md").splitlines() if line]
+    assert len(set(lines)) == len(lines) and {"- W @Ирина: 写在那里", "- W @Atlas: Was quiet"} <= set(lines)
+
+
+@git_wanted
 def test_two_machines_retain_and_merge(machines: tuple[Path, Path]) -> None:
     """On the same day's log and on others: no conflict, no line lost, and reflect gives both the same bank."""
     one, two = machines

@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memctl.language.words import words
-
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from memctl.language.words import words  # noqa: E402
 
 
 class CannotRun(Exception):
@@ -148,7 +149,8 @@ class PipPeer(Peer):
             self.folder.parent.mkdir(parents=True, exist_ok=True)
             env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
             at = self.folder.parent
-            chosen = next((found for each in self.pythons if (found := shutil.which(each))), None)
+            found = filter(None, map(shutil.which, self.pythons))
+            chosen = next((each for each in found if _runs(each)), None)  # a name on the PATH may be a shim of nothing
             if not chosen:
                 raise CannotRun(f"it needs one of {', '.join(self.pythons)}")
             run([chosen, "-m", "venv", self.folder], env, at)
@@ -157,6 +159,11 @@ class PipPeer(Peer):
         told = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
         package = self.known_as or self.packages[0].partition("==")[0]
         self.version = self.run(python, "-c", told, package, cwd=self.folder)[0].strip()
+
+
+def _runs(python: str) -> bool:
+    """True for a Python that starts and has what a virtual environment takes."""
+    return not subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode
 
 
 COSTED = 3  # questions of the first workspace of a set that are asked in a process of their own

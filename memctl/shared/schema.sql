@@ -41,12 +41,15 @@ CREATE INDEX pages_terms ON memctl.pages USING gin (terms) WITH (fastupdate = of
 ALTER TABLE memctl.workspaces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memctl.pages ENABLE ROW LEVEL SECURITY;
 CREATE POLICY by_team ON memctl.workspaces USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')));
-CREATE POLICY by_team ON memctl.pages USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')));
+-- A page is of a workspace that one sees, and of its team: else a stranger's page would stand among those of a name, or take the place of one.
+CREATE POLICY by_team ON memctl.pages USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')))
+    WITH CHECK (EXISTS (SELECT FROM memctl.workspaces AS its WHERE its.workspace = pages.workspace AND its.team = pages.team));
 
 -- Which workspaces hold which of these words. Under row-level security no index over arrays is used, since its operators
 -- are not leakproof; so this looks as the owner (by the index: a scan unpacks every array), and answers for the teams of who asks: the role that was set, or the login.
+-- pg_temp is named, and last: else a temporary table of who asks would stand for pg_roles.
 CREATE FUNCTION memctl.holding(words text[]) RETURNS TABLE (workspace text, word text)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog SET enable_seqscan = off
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
     AS $$
         SELECT found.workspace, asked.word
         FROM unnest(words) AS asked (word), LATERAL (

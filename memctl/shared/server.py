@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from ..errors import ExtraMissing, MemctlError, Refused, ServerFailed, Usage
 
-VERSION = 1
+VERSION = 2
 """Of schema.sql: raise it with every change there."""
-_SETTINGS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '120s'; SET LOCAL search_path = pg_catalog"
+_SETTINGS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '120s'; SET LOCAL search_path = pg_catalog, pg_temp"
 _PATIENCE = {
     "connect_timeout": "10", "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
     "application_name": "memctl",

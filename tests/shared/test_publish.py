@@ -7,6 +7,7 @@ import shutil
 import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 from face_helpers import bare_copy, call, memory_on, write_pages
 from postgres import Postgres
@@ -98,6 +99,29 @@ def test_a_name_belongs_to_its_team(server: Postgres, tmp_path: Path) -> None:
     assert not server.sql("SELECT 1 FROM memctl.workspaces WHERE workspace = 'others'")
 
 
+def test_teams_by_plain_sql(server: Postgres, tmp_path: Path) -> None:
+    """Who may log in may send any statement: none reads, changes or takes the place of another team's rows, nor asks for its words."""
+    publish(server, write_pages(tmp_path / "w", PAGES).root)
+    before = server.sql("SELECT * FROM memctl.pages"), server.sql("SELECT * FROM memctl.workspaces")
+    row = "INSERT INTO memctl.pages SELECT 'notes', 'bank/evil.md', '{}', 1, '', 'evil', '', '{{tea}}'"
+    roles = "CREATE TEMP TABLE pg_roles AS SELECT rolname, 'carol'::regrole::oid AS oid FROM pg_catalog.pg_roles"
+    found = "SELECT workspace FROM memctl.holding(ARRAY['tea', 'кофе'])"
+    with psycopg.connect(server.url("carol"), autocommit=True) as carol:
+        for statement in (
+            "SELECT workspace FROM memctl.pages", "SELECT workspace FROM memctl.workspaces", found,
+            "UPDATE memctl.pages SET content = 'x' RETURNING 1", "UPDATE memctl.workspaces SET team = 'birch' RETURNING 1",
+            "DELETE FROM memctl.pages RETURNING 1", "DELETE FROM memctl.workspaces RETURNING 1",
+        ):  # fmt: skip
+            assert carol.execute(statement).fetchall() == [], statement
+        for team in ("birch", "atlas"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                carol.execute(row.format(team))
+        carol.execute(roles)
+        carol.execute("GRANT SELECT ON pg_temp.pg_roles TO PUBLIC")
+        assert carol.execute(found).fetchall() == []
+    assert (server.sql("SELECT * FROM memctl.pages"), server.sql("SELECT * FROM memctl.workspaces")) == before
+
+
 def test_a_publisher_that_is_weeks_behind(server: Postgres, tmp_path: Path) -> None:
     """Is refused while it would take back what others published, told what to do, and welcome after a pull."""
     mine = write_pages(tmp_path / "mine", PAGES).root
@@ -184,7 +208,9 @@ def test_the_command(server: Postgres, tmp_path: Path) -> None:
     assert again.code == 1 and "holds no notes" in again.err
 
 
-@pytest.mark.parametrize("name", ["All", "all", "a/b", "../x", "x.", ".x", "", "a" * 64, "a b", "a:b", "a@b"])
+@pytest.mark.parametrize(
+    "name", ["All", "all", "a/b", "../x", "x.", ".x", "", "a" * 64, "a b", "a:b", "a@b", "con", "lpt1.x"]
+)
 def test_names(server: Postgres, tmp_path: Path, name: str) -> None:
     """A name fits a folder, a citation and a list with commas."""
     root = write_pages(tmp_path / "w", PAGES).root

@@ -32,6 +32,7 @@ from ..language.analyzer import query_terms, terms
 from ..language.synonyms import expansions
 from ..notes.files import prepare_memory, write_derived
 from ..notes.workspace import Workspace
+from ..recall.answer import most_hits
 from ..recall.query import with_aliases
 from ..recall.recall import recall
 from ..system import locked
@@ -39,7 +40,7 @@ from .publish import Published, publish
 from .server import SharedServer, SharedSession, SharedWorkspace
 
 ALL = "all"
-_NAME = re.compile(r"[^\W_][\w.-]{0,62}(?<![.])")
+_NAME = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[^\W_][\w.-]{0,62}(?<!\.)")
 _MOST = 20  # workspaces that a question to all is answered from
 _WORDS = 64  # of a question that are looked for there
 _TRIES = 3  # before an answer waits until nobody brings the copy up to date
@@ -105,11 +106,12 @@ class Shared:
         """
         start = time.perf_counter()
         names = [name if name == ALL else _checked(name) for name in dict.fromkeys(names)]
-        k = k or self._memory.workspace.settings.k
+        usual, budget = self._memory.workspace.settings.k, options.get("budget")
         query = with_aliases(self._memory.workspace, query)
         with self._server.transaction() as at:
-            rows, notes = self._chosen(at, names, query, min(k, _MOST))
-        if budget := options.get("budget"):
+            rows, notes = self._chosen(at, names, query, min(k or usual, _MOST))
+        k = most_hits(k, budget if options.get("hops", 1) == 1 else None, usual)
+        if budget:
             options["budget"] = max(1, budget // max(1, len(rows)))
         answers, heads = [], dict[str, dict[str, str]]()
         for row in rows:

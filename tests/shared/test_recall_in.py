@@ -32,12 +32,10 @@ PAGES = {
 }
 
 
-def publish(
-    server: Postgres, root: Path, name: str = "notes", user: str = "alice", team: str = "atlas", **more: Any
-) -> None:
+def publish(server: Postgres, root: Path, name: str = "notes", user: str = "alice", team: str = "atlas") -> None:
     """Publish a folder for a team."""
     with memory_on(Workspace(root.resolve())) as memory:
-        memory.shared(server.url(user)).publish(name, team=team, **more)
+        memory.shared(server.url(user)).publish(name, team=team)
 
 
 @pytest.fixture
@@ -161,12 +159,8 @@ def test_what_was_forgotten_is_in_no_file_of_a_copy(server: Postgres, reader: Me
     publish(server, root)
     assert not asked(server, reader, "zanzibarite").hits and asked(server, reader, "tea").hits
     copy = reader.workspace.memory / "shared"
-    held = [
-        path
-        for path in copy.rglob("*")
-        if path.is_file() and (b"zanzibarit" in (data := path.read_bytes()) or "тайнослов".encode() in data)
-    ]
-    assert held == []
+    every = [path.read_bytes() for path in copy.rglob("*") if path.is_file()]
+    assert every and not [data for data in every if b"zanzibarit" in data or "тайнослов".encode() in data]
 
 
 @pytest.mark.parametrize("how", ["withdrawn", "another team", "no longer a member"])
@@ -211,14 +205,10 @@ def test_all_asks_those_that_hold_its_words(
     """Only their pages travel; those with the rarest words first, and what was left out is said."""
     for number in range(6):
         said = {0: "- W: zanzibarite is rare\n", 5: "- W: чайник закипел\n"}.get(number, "")
-        publish(
-            server,
-            write_pages(tmp_path / f"{number}", {LOG: f"- W: harbour number {number}\n{said}"}).root,
-            f"n{number}",
-        )
-    publish(
-        server, write_pages(tmp_path / "hidden", {LOG: "- W: zanzibarite of others\n"}).root, "hidden", "carol", "birch"
-    )
+        root = write_pages(tmp_path / f"{number}", {LOG: f"- W: harbour number {number}\n{said}"}).root
+        publish(server, root, f"n{number}")
+    root = write_pages(tmp_path / "hidden", {LOG: "- W: zanzibarite of others\n"}).root
+    publish(server, root, "hidden", "carol", "birch")
     answer = asked(server, reader, "zanzibarite", "all")
     assert [str(hit.source) for hit in answer.hits] == ["n0:memory/2025-11-27.md#L4@r1"]
     assert sorted(path.name for path in (reader.workspace.memory / "shared").iterdir() if path.name[0] != ".") == ["n0"]
@@ -245,17 +235,9 @@ def test_the_role_that_was_set_decides(server: Postgres, reader: Memory, tmp_pat
 def test_several_by_name(server: Postgres, reader: Memory, tmp_path: Path) -> None:
     """The best of each by turns, each with its name."""
     for name in ("one", "two"):
-        publish(
-            server,
-            write_pages(tmp_path / name, {LOG: f"- W: harbour of {name}\n- W: another harbour of {name}\n"}).root,
-            name,
-        )
-    assert [hit.workspace for hit in asked(server, reader, "harbour", "two", "one").hits] == [
-        "two",
-        "one",
-        "two",
-        "one",
-    ]
+        said = f"- W: harbour of {name}\n- W: another harbour of {name}\n"
+        publish(server, write_pages(tmp_path / name, {LOG: said}).root, name)
+    assert [hit.workspace for hit in asked(server, reader, "harbour", "two", "one").hits] == ["two", "one"] * 2
 
 
 def test_how_long_facts_are_kept_is_the_publishers(server: Postgres, reader: Memory, tmp_path: Path) -> None:
@@ -264,9 +246,7 @@ def test_how_long_facts_are_kept_is_the_publishers(server: Postgres, reader: Mem
     publish(server, root)
     assert asked(server, reader, "tea").hits
     (root / "memctl.toml").write_text('[ttl]\nworld = "30d"\n')
-    with memory_on(
-        replace(Workspace(root), settings=Workspace(root).settings._replace(ttl=(("world", "30d"),)))
-    ) as memory:
+    with memory_on(find_workspace(str(root), {}, root)) as memory:
         memory.shared(server.url("alice")).publish("notes", team="atlas")
     assert not asked(server, reader, "tea").hits
 
@@ -275,15 +255,9 @@ def test_a_server_that_sends_what_nobody_published(server: Postgres, reader: Mem
     """A path that leads out of the copy, or to no page, is not written."""
     publish(server, write_pages(tmp_path / "w", PAGES).root)
     sql = "INSERT INTO memctl.pages SELECT workspace, %s, team, revision, digest, content, head, terms FROM memctl.pages WHERE path = %s"
-    for path in [
-        "../../../evil.md",
-        "/tmp/evil.md",
-        ".hidden.md",
-        "x/../../evil.md",
-        "memctl.toml",
-        ".memory/copy.json",
-        "a\nb.txt",
-    ]:
+    for path in (
+        "../../../evil.md", "/tmp/evil.md", ".hidden.md", "x/../../evil.md", "memctl.toml", ".memory/copy.json", "a\nb.txt",
+    ):  # fmt: skip
         server.sql(sql, path, LOG)
     assert len(asked(server, reader, "tea").hits) == 1
     assert sorted(files(reader)) == sorted(PAGES)
@@ -339,16 +313,16 @@ def test_served(server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_budget_is_for_all_of_it(server: Postgres, reader: Memory, tmp_path: Path) -> None:
-    """Whatever the number of workspaces."""
+    """Whatever the number of workspaces; without `k` it is filled, as at home."""
     for name in ("one", "two", "three"):
-        publish(
-            server,
-            write_pages(tmp_path / name, {LOG: "".join(f"- W: harbour {n} of {name}\n" for n in range(9))}).root,
-            name,
-        )
-    whole = reader.shared(server.url("bob")).recall(["all"], reader.query("harbour"), k=30)
-    few = reader.shared(server.url("bob")).recall(["all"], reader.query("harbour"), k=30, budget=300)
-    assert len(whole.hits) == 27 and 0 < len(few.hits) < 12
+        said = "".join(f"- W: harbour {n} of {name}\n" for n in range(12))
+        publish(server, write_pages(tmp_path / name, {LOG: said}).root, name)
+    shared, query = reader.shared(server.url("bob")), reader.query("harbour")
+    assert len(shared.recall(["all"], query, k=40).hits) == 36
+    assert 0 < len(shared.recall(["all"], query, k=40, budget=300).hits) < 12
+    with memory_on(Workspace((tmp_path / "one").resolve())) as memory:
+        assert len(home := memory.public().recall(query, budget=2000).hits) == 12
+    assert at_home(shared.recall(["one"], query, budget=2000).hits, "one") == list(home)
 
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

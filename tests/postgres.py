@@ -58,42 +58,20 @@ class Postgres:
         if self._as:
             os.chown(password, _NOBODY, _NOBODY)
         self._run(
-            "initdb",
-            "-D",
-            "data",
-            "-U",
-            ADMIN,
-            "-A",
-            "scram-sha-256",
-            "--pwfile",
-            str(password),
-            "-E",
-            "UTF8",
-            "--no-locale",
-            "-N",
-        )
+            "initdb", "-D", "data", "-U", ADMIN, "-A", "scram-sha-256", "--pwfile", str(password), "-E", "UTF8", "--no-locale", "-N",
+        )  # fmt: skip
         self.start()
         self.sql("CREATE DATABASE memctl", database="postgres")
 
     def _run(self, program: str, *words: str) -> None:
-        subprocess.run(
-            [self._bin / program, *words],
-            cwd=self._folder,
-            check=True,
-            capture_output=True,
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
-            **self._as,
-        )
+        env = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+        command = [self._bin / program, *words]
+        subprocess.run(command, cwd=self._folder, check=True, capture_output=True, env=env, **self._as)
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        given = {
-            "listen_addresses": "127.0.0.1",
-            "port": str(self.port),
-            "unix_socket_directories": "",
-            "fsync": "off",
-            "max_connections": "200",
-        }
+        given = {"listen_addresses": "127.0.0.1", "port": str(self.port), "unix_socket_directories": ""}
+        given |= {"fsync": "off", "max_connections": "200"}
         options = [word for name, value in (given | self._settings).items() for word in ("-c", f"{name}={value}")]
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(
@@ -106,9 +84,8 @@ class Postgres:
                 self.sql("SELECT 1", database="postgres")
                 return
             except Exception:
-                assert self._process.poll() is None and time.monotonic() < deadline, (self._folder / "log").read_text()[
-                    -2000:
-                ]
+                told = (self._folder / "log").read_text()[-2000:]
+                assert self._process.poll() is None and time.monotonic() < deadline, told
                 time.sleep(0.05)
 
     @property

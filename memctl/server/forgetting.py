@@ -14,13 +14,8 @@ if TYPE_CHECKING:
     from ..memory import Forgetting
 
 _MOST = 100  # lines that a person can look through before they say yes
-FORGOTTEN = answer_schema(
-    schema=ONE,
-    applied="boolean",
-    confirm="string?",
-    warnings="string*",
-    lines=list_of(answer_schema(id="string", source="string", kind="string", reason="string")),
-)
+_LINE = answer_schema(id="string", source="string", kind="string", reason="string")
+FORGOTTEN = answer_schema(schema=ONE, applied="boolean", confirm="string?", warnings="string*", lines=list_of(_LINE))
 
 
 def forget_confirmed(memory: Memory, confirm: str | None = None, **selectors: Any) -> dict[str, Any]:

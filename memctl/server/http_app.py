@@ -1,8 +1,8 @@
 """`memctl serve`: the verbs over HTTP on this machine. The only user of starlette, uvicorn and sockets.
 
 What a request must be before anything looks at what it asks: exact Host and Origin, the token, JSON of a bounded size.
-Verbs run in threads: those that read beside each other, those that write one at a time and apart, so that no reader waits
-for a writer.
+Verbs run in threads: those that read beside each other; those that write one at a time and apart, and those that ask another
+server, so that no reader waits for a writer or for that server.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import signal
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -42,8 +43,8 @@ from .requests import Parameters, in_callers_words
 
 LARGEST = 1024 * 1024
 """Bytes of a body."""
-_READERS = 4  # verbs that read at a time
-_WAITING = 64  # requests that may wait for them
+_THREADS = {"read": 4, "write": 1, "shared": 4}  # verbs of each kind at a time
+_WAITING = 64  # requests that may wait for each of them
 _CONNECTIONS = 128
 _HEAD_SECONDS = 10.0  # within which the head of a request comes
 _BODY_SECONDS = 10.0  # and its body
@@ -260,23 +261,22 @@ class Verbs:
     """The threads in which verbs run."""
 
     def __init__(self) -> None:
-        self._reading = ThreadPoolExecutor(_READERS, "memctl-read")
-        self._writing = ThreadPoolExecutor(1, "memctl-write")
-        self._running = 0
+        self._pools = {kind: ThreadPoolExecutor(most, f"memctl-{kind}") for kind, most in _THREADS.items()}
+        self._running = Counter[str]()
 
-    async def run(self, job: Callable[[], Any], writes: bool = False) -> Any:
-        """What a job gives; HttpRefusal where too many are waiting."""
-        if self._running >= _WAITING:
+    async def run(self, job: Callable[[], Any], kind: str = "read") -> Any:
+        """What a job gives; HttpRefusal where too many of its kind are waiting."""
+        if self._running[kind] >= _WAITING:
             raise HttpRefusal(503, "too many requests at once", "try again in a moment", Retry_After="1")
-        self._running += 1
+        self._running[kind] += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._writing if writes else self._reading, job)
+            return await asyncio.get_running_loop().run_in_executor(self._pools[kind], job)
         finally:
-            self._running -= 1
+            self._running[kind] -= 1
 
     def close(self) -> None:
         """Let what runs come to its end; what waits is dropped."""
-        for pool in (self._reading, self._writing):
+        for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -300,7 +300,8 @@ def _endpoint(route: Route, served: Served, verbs: Verbs) -> Callable[[Request],
             raise HttpRefusal(422, error.what, error.cure) from None
         if route.writes and served.read_only:
             raise HttpRefusal(403, "this server only reads", "ask the owner, who may start it otherwise")
-        made = await verbs.run(lambda: route.run(served.present(), asked), route.writes)
+        kind = "write" if route.writes else "shared" if asked.get("in") else "read"
+        made = await verbs.run(lambda: route.run(served.present(), asked), kind)
         answer, taken = _answer(made), (time.perf_counter() - start) * 1000
         served.timed[route.path].append(taken)
         answer.headers["Server-Timing"] = f"handler;dur={taken:.3f}"

@@ -173,12 +173,6 @@ def _answer(served: Served, asked: Body) -> dict[str, Any]:
     return served.view.answer(given.pop("id"), given.pop("option"), said_by="agent", **given).as_json()
 
 
-def _delete(served: Served, asked: Body) -> dict[str, Any]:
-    return forget_confirmed(served.memory, asked.get("confirm"), ids=[asked["id"]])
-
-
-# -- state ------------------------------------------------------------------------------------------------------------
-
 _STATS = (
     "kinds", "pages", "first_day", "last_day", "entities", "beliefs", "markdown_bytes", "index_bytes", "fresh", "stale",
     "search", "versions",
@@ -214,6 +208,7 @@ _STATS_SCHEMA = answer_schema(
     versions="object", problems="integer", read_only="boolean", num_memories="integer", num_vectors="integer",
     embedding_model="string?", vectors_way="string", uptime_seconds="number", latency_ms="object",
 )  # fmt: skip
+_FOUND = answer_schema(content="string", kind="string", rule="string", reason="string")
 _CITED = answer_schema(citation="string", id="string", already="boolean")
 _SAID = {"user_msg": "Remember: the demo is on Friday.", "assistant_msg": "Noted."}
 
@@ -253,15 +248,14 @@ ROUTES = (
         "POST", "/v1/ingest", "Keep the facts of one exchange, and say what, why, and what was refused",
         answer_schema(
             schema=ONE, stored="integer", kept=list_of(_CITED), complete="boolean", warnings="string*",
-            candidates=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),
-            asked=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),
-            refused=list_of(answer_schema(code="string", reason="string")),
+            candidates=list_of(_FOUND), asked=list_of(_FOUND), refused=list_of(answer_schema(code="string", reason="string")),
         ),
         _ingest, IngestRequest, _SAID, writes=True,
     ),
     Route(
         "DELETE", "/v1/facts/{id}", "Forget a fact: first what would go, with a word for exactly that; with it as `confirm`, for good",
-        FORGOTTEN, _delete, ForgetRequest, writes=True,
+        FORGOTTEN, lambda served, asked: forget_confirmed(served.memory, asked.get("confirm"), ids=[asked["id"]]),
+        ForgetRequest, writes=True,
     ),
     Route("GET", "/v1/review", "What only an owner or their agent can answer, worth most first", QUESTIONS, _review),
     Route(
@@ -304,18 +298,14 @@ def openapi(url: str, read_only: bool = False) -> dict[str, Any]:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     about = "Memory in a folder of Markdown, over HTTP on this machine. Private lines are never answered."
     about += " This server only reads: writing is refused." if read_only else ""
+    token = {"type": "http", "scheme": "bearer", "description": "What .memory/token holds."}
     return {
         "openapi": "3.1.0",
         "info": {"title": "memctl", "version": "1", "description": about},
         "servers": [{"url": url}],
         "security": [{"token": []}],
         "paths": paths,
-        "components": {
-            "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "What .memory/token holds."}
-            },
-            "schemas": {"Error": ERROR},
-        },
+        "components": {"securitySchemes": {"token": token}, "schemas": {"Error": ERROR}},
     }
 
 

@@ -80,7 +80,7 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
     return [*texts[:most], *([f"and {len(texts) - most} more"] if len(texts) > most else [])]
 
 
-# -- recall -----------------------------------------------------------------------------------------------------------
+# -- the verbs --------------------------------------------------------------------------------------------------------
 
 
 def _recall(session: Session, *, query: str = "", k: int | None = None, budget: int = 1500, **asked: Any) -> ToolAnswer:
@@ -123,9 +123,6 @@ def _safe(text: str) -> str:
     return tamed(one_line(text))
 
 
-# -- show -------------------------------------------------------------------------------------------------------------
-
-
 def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
     """The lines that a reference points at, of pages only: never of settings, tokens or the index."""
     shown: list[dict[str, Any]] = []
@@ -147,9 +144,6 @@ def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
     return ToolAnswer({"schema": 1, "passages": shown, "cut": cut}, fence("\n".join(text)) + note)
 
 
-# -- context ----------------------------------------------------------------------------------------------------------
-
-
 def _context(session: Session, *, message: str = "", budget: int = 4000) -> ToolAnswer:
     """A pack for a prompt: the core, the recent, what the message recalls; within `budget` tokens.
 
@@ -161,8 +155,6 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Tool
     made["items"] = [{"layer": item.layer, "source": item.source} for item in pack.items]
     return ToolAnswer(made, pack.text or "nothing that belongs to it")
 
-
-# -- status -----------------------------------------------------------------------------------------------------------
 
 _LEFT_OUT = ("workspace", "problem", "optional", "")  # of what a person is told: where it lies, what could be installed
 _STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fresh", "stale", "search")
@@ -178,9 +170,6 @@ def _status(session: Session) -> ToolAnswer:
     writing = f"writing: {'allowed' if session.allow_write else 'not allowed'}"
     made = {"schema": 1, **found, "vectors_way": state.vectors["way"], "allow_write": session.allow_write}
     return ToolAnswer(made, "\n".join(map(printable, [*lines, *problems, writing])))
-
-
-# -- review -----------------------------------------------------------------------------------------------------------
 
 
 def _review(session: Session, *, k: int = 5) -> ToolAnswer:
@@ -209,9 +198,6 @@ def _answer(session: Session, *, id: str, option: str, text: str | None = None) 
     return ToolAnswer(done.as_json(), "\n".join(lines))
 
 
-# -- retain -----------------------------------------------------------------------------------------------------------
-
-
 def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any) -> ToolAnswer:
     """Write a fact down; when this answers, it is on disk. One without a source was said by the agent."""
     done = session.view.retain(text, dry_run=dry_run, said_by="agent", **given)
@@ -225,9 +211,6 @@ def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any)
 
 def _note(text: str) -> str:
     return f"note: {printable(one_line(text))}"
-
-
-# -- reflect ----------------------------------------------------------------------------------------------------------
 
 
 def _reflect(session: Session, *, since: str | None = None, dry_run: bool = False) -> ToolAnswer:
@@ -244,9 +227,6 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     made = done.as_json(applied=not dry_run)
     made |= {"pages": pages, "beliefs": made["beliefs"][:100], "warnings": warnings}
     return ToolAnswer(made, "\n".join([*lines, *map(_note, warnings)]))
-
-
-# -- forget -----------------------------------------------------------------------------------------------------------
 
 
 def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -> ToolAnswer:

@@ -5,11 +5,15 @@ All that can go wrong there is one ServerFailed, with one thing to do; no passwo
 
 from __future__ import annotations
 
+import math
 import os
+import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 from ..errors import ExtraMissing, MemctlError, Refused, ServerFailed, Usage
@@ -21,6 +25,7 @@ _PATIENCE = {
     "connect_timeout": "10", "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
     "application_name": "memctl",
 }  # fmt: skip
+_SILENCE = 90.0  # seconds for an answer: more than those for a lock
 _KEPT = 4  # connections that a process that stays keeps open
 _SOME = 200  # pages that are sent or fetched together
 _DOWN = "see that it runs and that the address is right; everything local works without it"
@@ -75,10 +80,14 @@ class SharedServer:
         self._driver: Any = psycopg
         self._url, self._most = url, _KEPT if keep else 0
         self._idle: list[Any] = []
-        try:
-            self._given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
-        except psycopg.Error as error:  # what it says may quote the password
-            raise Usage("the address of the server cannot be read", "write postgresql://USER@HOST:5432/DB") from error
+        self._given: dict[str, Any] = {"host": "@"}
+        with suppress(
+            psycopg.Error
+        ):  # what it says may quote the password; so may the place, where that has an @ or a /
+            self._given = psycopg.conninfo.conninfo_to_dict(url)
+        if any("@" in str(self._given.get(part)) for part in ("host", "port", "dbname")):
+            cure = "write postgresql://USER@HOST:5432/DB, and the password into ~/.pgpass"
+            raise Usage("the address of the server cannot be read", cure)
 
     @property
     def place(self) -> str:
@@ -94,7 +103,7 @@ class SharedServer:
         try:
             connection = self._connected()
             try:
-                with connection.transaction():
+                with _watched(connection), connection.transaction():
                     mode = "" if write else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; "
                     connection.execute(mode + _SETTINGS)
                     if write:
@@ -111,15 +120,11 @@ class SharedServer:
             connection.close()
 
     def _connected(self) -> Any:
-        while True:
-            try:
-                connection = self._idle.pop()
-            except IndexError:  # none, or another thread took it
-                break
-            try:
-                connection.execute("SELECT")
-                return connection
-            except self._driver.Error:  # the server went away meanwhile, and may be back
+        with suppress(IndexError):  # none is left, or another thread took it
+            while connection := self._idle.pop():
+                with suppress(self._driver.Error), _watched(connection):  # the server may have gone, and come back
+                    connection.execute("SELECT")
+                    return connection
                 connection.close()
         patience = {key: value for key, value in _PATIENCE.items() if key not in self._given}
         return self._driver.connect(self._url, autocommit=True, prepare_threshold=None, **patience)
@@ -154,6 +159,33 @@ class SharedServer:
         wrong = "28P01" if "password authentication failed" in told or "no password supplied" in told else None
         cure = _CURES.get(error.sqlstate or wrong or "", _DOWN)
         return ServerFailed(f"shared memory at {self.place}: {told[:300]}", cure)
+
+
+@contextmanager
+def _watched(connection: Any) -> Iterator[None]:
+    """Leave a server that was asked and says nothing, as one that is gone."""
+    over, wait, until = Event(), connection.wait, [math.inf]
+
+    def answered(*asked: Any, **named: Any) -> Any:  # psycopg waits there for every answer
+        until[0] = time.monotonic() + _SILENCE
+        try:
+            return wait(*asked, **named)
+        finally:
+            until[0] = math.inf
+
+    def watch() -> None:
+        while not over.wait(_SILENCE / 9):
+            if time.monotonic() > until[0]:
+                return line.shutdown(socket.SHUT_RDWR)
+
+    connection.wait = answered
+    with socket.fromfd(connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as line:
+        Thread(target=watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+            del connection.wait
 
 
 def _make_schema(connection: Any, place: str) -> None:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import traceback
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ from typing import Any
 import psycopg
 import pytest
 from face_helpers import call, memory_on, write_pages
+from http_helpers import serving
 from postgres import PASSWORD, Postgres, free_port
 from store_helpers import is_two_lines
 
-from memctl.errors import Refused, ServerFailed
+from memctl.errors import MemctlError, Refused, ServerFailed
 from memctl.memory import Memory, open_memory
-from memctl.notes.workspace import Workspace
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.shared import server as remote
 
 LOG = "memory/2025-11-27.md"
 PAGES = {LOG: "- W @Peter: likes tea\n- W @Ирина: пьёт кофе\n- W @爱丽丝: 住在北京\n"}
@@ -44,30 +47,16 @@ def test_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "memctl.toml").write_text(
         f'[shared]\nurl = "postgresql://alice@127.0.0.1:{free_port()}/memctl"\nname = "notes"\n'
     )
-    for words in (
-        ["publish"],
-        ["publish", "--withdraw"],
-        ["recall", "tea", "--in", "notes"],
-        ["recall", "tea", "--in", "all"],
-    ):
-        done = call(words, root)
+    for words in ("publish", "publish --withdraw", "recall tea --in notes", "recall tea --in all"):
+        done = call(words.split(), root)
         assert done.code == 17 and is_two_lines(done.err) and "everything local works" in done.err, done.err
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a connection was tried")
 
     monkeypatch.setattr(psycopg, "connect", refuse)
-    for words in (
-        ["recall", "tea"],
-        ["retain", "W: x"],
-        ["status"],
-        ["check"],
-        ["reflect"],
-        ["index"],
-        ["context", "tea"],
-        ["recall"],
-    ):
-        assert call(words, root).code == 0, words
+    for words in ("recall tea", "retain W:x", "status", "check", "reflect", "index", "context tea", "recall"):
+        assert call(words.split(), root).code == 0, words
 
 
 def test_a_server_that_says_nothing(tmp_path: Path) -> None:
@@ -94,12 +83,14 @@ def test_a_wrong_password_is_never_printed(server: Postgres, tmp_path: Path) -> 
             assert done.code == 17 and SECRET not in done.both and spelled not in done.both
             assert "password authentication failed" in done.both and "~/.pgpass" in done.both
     for url in (
-        f"postgresql://alice:{SECRET}@@::x/%zz",
-        f"host=x password={SECRET} what",
-        f"postgresql://a:{SECRET}@h:port/db",
-    ):
-        done = call(["publish", "--to", url, "--as", "notes"], root)
+        f"postgresql://alice:{SECRET}@@::x/%zz", f"host=x password={SECRET} what", f"postgresql://a:{SECRET}@h:port/db",
+        "postgresql://a:бат/it@h/db", "postgresql://a:p@бат@h/db", "postgresql://a:бат%zz@h/db",
+    ):  # fmt: skip
+        done = call(["publish", "--to", url, "--as", "notes", "--debug"], root)
         assert done.code in (2, 17) and SECRET not in done.both and "бат" not in done.both, done.both
+        with pytest.raises(MemctlError) as failed:
+            memory_on(Workspace(root)).shared(url).publish("notes")
+        assert "бат" not in "".join(traceback.format_exception(failed.value))
     (root / "memctl.toml").write_text(f'[shared]\nurl = "postgresql://alice:{SECRET}@h/db"\n')
     done = call(["recall", "tea"], root)
     assert done.code == 2 and "~/.pgpass" in done.err and SECRET not in done.err
@@ -127,11 +118,7 @@ def test_a_server_without_the_schema(server: Postgres, tmp_path: Path) -> None:
         asked(server, memory_on(write_pages(tmp_path, {})))
 
 
-MANY = {
-    f"memory/2024-{month:02}-{day:02}.md": f"- W: harbour {month} {day} REV\n"
-    for month in range(1, 13)
-    for day in range(1, 26)
-}
+MANY = {f"memory/2024-{m:02}-{d:02}.md": f"- W: harbour {m} {d} REV\n" for m in range(1, 13) for d in range(1, 26)}
 
 
 def many(revision: int) -> dict[str, str]:
@@ -141,21 +128,15 @@ def many(revision: int) -> dict[str, str]:
 
 def run_and_die(code: str, *words: object) -> None:
     """Run Python in a process of its own that kills itself with SIGKILL."""
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, words)],
-        env=os.environ | {"MEMCTL_VECTORS": "none"},
-        capture_output=True,
-        text=True,
-    )
+    command, env = [sys.executable, "-c", code, *map(str, words)], os.environ | {"MEMCTL_VECTORS": "none"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL, done.stderr[-800:]
 
 
 def revisions(server: Postgres) -> tuple[set[str], list[Any]]:
     """What the pages on the server name, and the number of the workspace's revision."""
-    rows = server.sql("SELECT content FROM memctl.pages")
-    return {bytes(content).decode().split()[-1] for (content,) in rows}, server.sql(
-        "SELECT revision FROM memctl.workspaces"
-    )
+    rows, numbers = map(server.sql, ("SELECT content FROM memctl.pages", "SELECT revision FROM memctl.workspaces"))
+    return {bytes(content).decode().split()[-1] for (content,) in rows}, numbers
 
 
 def test_a_publisher_that_is_killed(server: Postgres, tmp_path: Path) -> None:
@@ -240,6 +221,35 @@ def test_a_server_that_dies_between_questions(server: Postgres, tmp_path: Path) 
         (root / LOG).write_text("## Retain\n\n- W: green tea\n")
         publish(server, root)
         assert asked(server, reader) == ["notes:memory/2025-11-27.md#L3@r2 green tea"]
+
+
+def test_a_server_that_falls_silent(server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of asking: it is given up. Whoever asks `serve` for what is here never waits for those who ask for what is there."""
+    publish(server, write_pages(tmp_path / "w", PAGES).root)
+    root = write_pages(tmp_path / "r", {LOG: "- W: local harbour\n"}).root
+    (root / "memctl.toml").write_text(f'[shared]\nurl = "postgresql://bob@127.0.0.1:{server.port}/memctl"\n')
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    answers: list[int] = []
+
+    def ask() -> None:
+        answers.append(len(running.post("/v1/recall", {"query": "tea", "in": ["notes"]}).json["hits"]))
+
+    waiting = [threading.Thread(target=ask) for _ in range(6)]
+    waits = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    with psycopg.connect(server.url()) as silent, serving(find_workspace(str(root), {}, root)) as running:
+        silent.execute("LOCK TABLE memctl.meta")
+        for thread in waiting:
+            thread.start()
+        while server.sql(waits)[0][0] < 4:
+            assert not answers
+        assert len(running.post("/v1/recall", {"query": "harbour"}).json["hits"]) == 1 and not answers
+        monkeypatch.setattr(remote, "_SILENCE", 0.3)
+        with pytest.raises(ServerFailed, match="closed the connection"):
+            asked(server, memory_on(write_pages(tmp_path / "o", {})))
+        silent.rollback()
+        for thread in waiting:
+            thread.join()
+    assert answers == [1] * 6
 
 
 def test_an_answer_is_of_one_revision(server: Postgres, tmp_path: Path) -> None:

@@ -114,12 +114,8 @@ def test_what_cites_a_hidden_line_goes_with_it(server: Postgres, tmp_path: Path)
     )
     for flag in ("private", "src=web"):
         log = f"## Retain\n\n- O(0.9,{flag}) @Peter: likes zanzibarite ^f-hidden01\n- O(0.9) @Peter: likes tea ^f-open0001\n"
-        store = published(
-            server,
-            tmp_path / flag[:3],
-            {"memory/2025-11-27.md": log, "bank/opinions.md": opinions.format("zanzibarite")},
-        )
-        told = bytes_of(store)
+        pages = {"memory/2025-11-27.md": log, "bank/opinions.md": opinions.format("zanzibarite")}
+        told = bytes_of(published(server, tmp_path / flag[:3], pages))
         assert "zanzibarite" not in told and "f-hidden01" not in told
         assert "likes tea ^o-open0001" in told
 
@@ -127,9 +123,8 @@ def test_what_cites_a_hidden_line_goes_with_it(server: Postgres, tmp_path: Path)
 def test_what_looks_like_a_secret_is_not_sent(server: Postgres, tmp_path: Path) -> None:
     """A credential that slipped into a page stays on this machine, and the publisher hears of it."""
     key = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    with memory_on(
-        write_pages(tmp_path, {"memory/2025-11-27.md": f"- W: stays\n- W: the token is {key}\n- W: остаётся\n"})
-    ) as memory:
+    log = f"- W: stays\n- W: the token is {key}\n- W: остаётся\n"
+    with memory_on(write_pages(tmp_path, {"memory/2025-11-27.md": log})) as memory:
         done = memory.shared(server.url("alice")).publish("notes")
     told = bytes_of(stored(server))
     assert key not in told and "stays" in told and "остаётся" in told

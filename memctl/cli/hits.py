@@ -68,8 +68,8 @@ def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool, pag
             target = f"{hit.source.path}#L{hit.source.line}"
             if set(target) & set(" ()[]<>"):
                 target = f"<{target}>"
-            way = f" · {_way(hit)}" if hit.via else ""
-            call.out.line(f"- {one_line(hit.content)} ([{hit.source}]({target}){way}) ^{hit.ref}")
+            marks = "".join(f" · {one_line(mark)}" for mark in [*hit.marks, *filter(None, [_way(hit)])])
+            call.out.line(f"- {one_line(hit.content)} ([{hit.source}]({target}){marks}) ^{hit.ref}")
         elif format == "text":
             print_hit(call, hit, number, explain, is_headed)
 

@@ -167,8 +167,10 @@ class _Filters:
         if name == "as-of":
             self._single["as_of"] = last or period.first
         else:
-            since = period.first if name in ("since", "on") else self._days.first
-            self._days = Period(since, last if name in ("until", "on") else self._days.last)
+            since, until = self._days
+            firsts = [since, period.first if name != "until" else None]
+            lasts = [until, last if name != "since" else None]
+            self._days = Period(max(filter(None, firsts), default=None), min(filter(None, lasts), default=None))
 
     def take(self, match: re.Match[str]) -> str:
         """Set one filter found in the words; what stays in the words is returned."""
@@ -192,7 +194,7 @@ class _Filters:
         """The query with these filters."""
         since, until = self._days
         if since and until and since > until:
-            raise Usage(f"since {since} is after until {until}", "swap them")
+            raise Usage(f"since {since} is after until {until}", "swap them, or leave one out")
         held = {name: tuple(values) for name, values in self._many.items()} | self._single
         query = Query(words, days=self._days if since or until else None, pasted=pasted, **held)
         return with_times(query, query.as_of or self._today)

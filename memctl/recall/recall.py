@@ -28,7 +28,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from types import MappingProxyType
@@ -120,8 +120,8 @@ def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = 
             while True:
                 if found := _search(request, width, vectors):
                     judged, ranked = _rank(request, _judge(request, found))
-                    hits = _make_hits(request, judged, ranked)
-                    hits, more = _counted(request, judged, ranked, hits)
+                    hits, passed = _make_hits(request, judged, ranked)
+                    hits, more = _counted(request, judged, ranked, hits, passed)
                 if not request.about or len(hits) >= k or len(found) < width:
                     break
                 width *= 8  # lines about others with that name took the places
@@ -403,8 +403,9 @@ def _nearest_first(candidate: Candidate, asked: Period, middle: Period) -> tuple
     return candidate.copy, not asked.holds(day), away, -day.toordinal()
 
 
-def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Hit]:
+def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> tuple[list[Hit], set[str]]:
     """The first `k` whose lines still stand on disk, read again a handful at a time; a twin stands in for one that is gone.
+    Beside them the ids of those that were passed over.
 
     Of a document no more lines than the query wants of a page. What only frames a page answers no question; a word or two
     find it, where nothing else has them.
@@ -416,6 +417,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     ] or ranked
     hits: list[Hit] = []
     framing: list[Hit] = []
+    passed: set[str] = set()
     held: Counter[str] = Counter()
     parts: dict[Citation, Row] = {}  # of documents
     wants_reasons = question.asks_why(query.words)
@@ -429,6 +431,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
             hit = _make_hit(request, judged, place, read)
             if hit is None or passages.says_nothing(memory, entry, hit):
                 framing += [hit] if hit else []
+                passed.add(entry.ref)
                 continue
             if query.per_page and passages.is_of_document(entry):
                 held[entry.path] += 1
@@ -442,14 +445,14 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     hits = hits or ([] if is_question else framing)
     hits = (_reasons_first(hits) if wants_reasons else hits)[: request.k]
     hits = [passages.as_passage(memory, parts[h.source], h, judged.found) if h.source in parts else h for h in hits]
-    return with_beliefs(memory, hits, query.as_of)
+    return with_beliefs(memory, hits, query.as_of), passed
 
 
 def _counted(
-    request: _Request, judged: _Judged, ranked: Sequence[Ranked], hits: Sequence[Hit]
+    request: _Request, judged: _Judged, ranked: Sequence[Ranked], hits: Sequence[Hit], passed: Collection[str]
 ) -> tuple[list[Hit], tuple[str, ...]]:
     """The hits, each of a document with how many lines of its page were found besides, and where the list goes on."""
-    shown = {hit.ref for hit in hits}
+    shown = {hit.ref for hit in hits} | set(passed)
     least = WEAK * max((hit.score for hit in hits), default=math.inf)
     left = [
         judged.verdict.entries[place.candidate.id]
@@ -457,6 +460,9 @@ def _counted(
         if passages.is_match(judged.found.get(place.candidate.id)) and place.score >= least and not place.candidate.copy
     ]
     left = [e for e in left if e.ref not in shown and e.role in _TELLING]
+    if request.about:  # whom a line is about, only the line itself says
+        read = hits_of(request.memory, left, judged.verdict, as_of=request.query.as_of)
+        left = [e for e in left if e.id in read and _is_about(read[e.id], request.about)]
     documents = {hit.source.path for hit in hits if hit.passage}
     besides = Counter(entry.path for entry in left if entry.path in documents)
     more = (entry.day or entry.path for entry in left if entry.path not in documents)

@@ -174,6 +174,7 @@ def test_a_time_beside_other_words_lifts(words: str) -> None:
         ({"about": ["@"]}, "--help"),
         ({"key": " "}, "--help"),
         ({"since": "2025-11-27", "until": "2025-11-01"}, "swap"),
+        ({"since": "2025-11-27", "on": "2025-11-01"}, "leave one out"),
     ],
 )
 def test_a_flag_that_cannot_be_followed_is_an_error_with_a_cure(flags: dict[str, Any], cure: str) -> None:
@@ -181,6 +182,12 @@ def test_a_flag_that_cannot_be_followed_is_an_error_with_a_cure(flags: dict[str,
         read("tea", **flags)
     assert cure in error.value.cure
     assert error.value.exit_code == 2
+
+
+def test_all_times_must_hold() -> None:
+    """In flags and in the words: none takes the place of another."""
+    assert read("on:2025-11 tea since:2025-10", since="2025-11-10").days == days_of("2025-11-10", "2025-11-30")
+    assert read("tea", on="2025", until="2025-11-10", since="2025-03").days == days_of("2025-03-01", "2025-11-10")
 
 
 @given(texts())

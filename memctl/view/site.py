@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from ..beliefs.view import BeliefView, beliefs
 from ..conflicts.listing import conflicts
-from ..errors import MemctlError
+from ..errors import MemctlError, Usage
 from ..facts import Citation, Period
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
@@ -32,6 +32,7 @@ from ..recall.lookup import EntityLine, list_entities
 from ..recall.recall import recall_in
 from ..review.collect import open_questions, questions
 from ..review.question import shown
+from ..system import as_cannot_write
 from .charts import chart_style, curve_chart, graph_chart, timeline_chart
 from .pictures import ViewWritten, graph_in, timeline_in
 
@@ -241,20 +242,27 @@ def view_page(memory: OpenMemory, path: str, query: str | None) -> str | None:
 
 @on_fresh_index
 def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
-    """Write the whole site of a public view into a folder, in place of what another one left there.
+    """Write the whole site of a public view into a folder, in place of what another one left there; Usage for pages of anybody else.
 
     The pages of lines first, newest first, as many as there is room for; then those that lead to them.
     """
     most = _FEW_ENTITIES if entry_count(memory.index) > _MANY else _MOST_ENTITIES
     kept: set[str] = set()
+    made: set[Path] = set()
     site = Site(memory, most, _MOST_BELIEFS, kept)
     count = size = 0
+    earlier = {page for below in (".", "lines", "entity") for page in (folder / below).glob("*.html")}
+    for page in earlier:
+        if b" \xc2\xb7 memctl</title>" not in page.read_bytes():
+            raise Usage(f"{page} is no page of a view", "name an empty folder, or that of an earlier view")
 
     def put(path: str, text: str) -> None:
         nonlocal count, size
-        data = text.encode("utf-8", "replace")
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
+        data, target = text.encode("utf-8", "replace"), folder / path
+        with as_cannot_write(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+        made.add(target)
         count, size = count + path.endswith(".html"), size + len(data)
 
     groups = sorted(site.groups, key=lambda group: len(group) == 7)  # other pages, then months, newest first
@@ -277,4 +285,6 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
         paths += [part[0].path(number) for number in range(1, part[0].last + 1)] if part else []
     for path in [*paths, *(f"entity/{name}.html" for name in site.names)]:
         put(path, site.page(path) or "")
+    for page in earlier - made:  # it may tell what was forgotten since
+        page.unlink()
     return ViewWritten(count, size, tuple(site.left_out))

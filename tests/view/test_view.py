@@ -103,6 +103,20 @@ def test_a_large_memory_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.M
     assert 'href="entities-2.html"' in pages["entities.html"] and "entities-8.html" in pages
 
 
+def test_pages_stand_in_place_of_those_of_an_earlier_view_and_of_nothing_else(tmp_path: Path) -> None:
+    lines = {f"memory/2025-{month:02}-01.md": f"- W: Heron {month}\n" for month in (10, 11)}
+    workspace, out = write_pages(tmp_path / "w", lines), tmp_path / "out"
+    assert any("Heron 10" in page for page in written(memory_on(workspace), out).values())
+    (workspace.root / "memory/2025-10-01.md").unlink()
+    assert not any("Heron 10" in page for page in written(memory_on(workspace), out).values())
+    for mine in ("index.html", "lines/my.html"):
+        (out / mine).write_text("mine")
+        done = call(["view", "--out", str(out)], workspace.root)
+        assert done.code == 2 and "no page of a view" in done.err and (out / mine).read_text() == "mine"
+        (out / mine).unlink()
+    assert call(["view", "--out", str(workspace.root / "memory/2025-11-01.md")], workspace.root).code == 13
+
+
 def test_pictures_are_svg_and_without_scripts(tmp_path: Path) -> None:
     """A picture of its own is one XML document, with labels escaped and nothing that runs."""
     memory = memory_on(write_pages(tmp_path / "w", HOSTILE))

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ExtraMissing, Refused, Usage
+from ..errors import ExtraMissing, PageUnreadable, Refused, Usage
 from .call import ABOUT, DRY_RUN, Call, answer_nobody, argument, command, flag, one_of, option
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _read(file: str, cure: str, most: int = -1) -> bytes:
         with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as stream:
             return stream.read(most)
     except OSError as error:
-        raise Usage(f"{Path(file).name}: {error.strerror or error}", cure) from error
+        raise PageUnreadable(Path(file).name, error.strerror or str(error), cure) from error
 
 
 @command("act", "memctl act reply.txt")

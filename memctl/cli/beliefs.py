@@ -221,7 +221,8 @@ def lessons(call: Call, task: str | None = option("--task", "Of that task, in ab
     if out.json:
         return out.raw_json({"schema": 1, "tasks": list(map(_task_json, found))}, found)
     if not found:
-        out.note("no outcome is known; `memctl retain --kind experience --task T --outcome ok|fail` records one")
+        command = "`memctl retain --kind experience --task T --outcome ok|fail`"
+        out.note(f"no two outcomes of it are known, and none with a reason; {command} records one")
     for each in found:
         out.emit(out.style(one_line(each.name or each.entity or "without a task"), BOLD))
         for way in each.strategies:

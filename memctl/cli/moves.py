@@ -99,8 +99,11 @@ def log(
         change = f"{'' if before is None else f'{before:.2f} '}→ {point.confidence:.2f}"
         call.out.line(f"{point.day} belief {change} {', '.join(view.entities)}: {view.text} ^{view.ref}")
     if not told and not moves:
-        is_today = not since and first == last == call.now.date()
-        call.out.note(f"nothing was written down {'yet today' if is_today else 'then'}")
+        when = "yet today" if not since and first == last == call.now.date() else "then"
+        notes = call.memory.recall(call.memory.query(kinds=("note",), since=begin, until=end), k=100).hits
+        asked = f"`memctl recall --since {begin} --until {end}` has the notes"
+        is_noted = any(begin <= (hit.day or "") <= end for hit in notes)
+        call.out.note(f"no fact was written down {when}; {asked}" if is_noted else f"nothing was written down {when}")
     return 0 if told or moves else 1
 
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ExtraMissing
+from ..errors import ExtraMissing, Usage
 from ..facts import Period
 from ..markdown.escape import many, one_line
 from .call import Call, argument, command, option
@@ -74,7 +74,7 @@ def view(
             raise ExtraMissing(",".join(lacking), "what shows the pages in a browser")
         link = f"http://127.0.0.1:{port}/view/login?key={call.memory.pictures().key()}"
         if call.out.json:
-            call.out.raw_json({"url": link})
+            call.out.raw_json({"schema": 1, "url": link})
         else:
             call.out.line(link)
         call.out.note("the link works while `memctl serve` runs; `memctl view --out DIR` writes files")
@@ -82,23 +82,25 @@ def view(
     with call.progress("drawing") as memory:
         done = memory.pictures().write(out)
     if call.out.json:
-        call.out.raw_json({"pages": done.pages, "bytes": done.size, "left_out": list(done.left_out)})
+        call.out.raw_json({"schema": 1, "pages": done.pages, "bytes": done.size, "left_out": list(done.left_out)})
     else:
         call.out.line(str(out / "index.html"))
     call.out.note(*(f"left out: {what}" for what in done.left_out))
 
 
 def _print_made(call: Call, drawn: "Timeline | EntityGraph", svg: str | None) -> bool:
-    """Print a picture as JSON, or write it as SVG to a file, with - to stdout; False if neither is wanted."""
-    if call.out.json:
-        call.out.raw_json(drawn.as_json())
-    elif svg:
+    """Write a picture as SVG to a file, with - to stdout, and print it as JSON, as far as wanted; False if neither is."""
+    if call.out.json and svg == "-":
+        raise Usage("--svg - and --json both write to stdout", "name a file for --svg, or leave out one of them")
+    if svg:
         text = call.memory.pictures().svg(drawn)
         if svg == "-":
             call.out.line(text)
         else:
             call.memory.write_export(Path(svg), [text + "\n"])
             call.out.note(f"written to {svg}")
+    if call.out.json:
+        call.out.raw_json(drawn.as_json())
     return bool(call.out.json or svg)
 
 

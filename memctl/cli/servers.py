@@ -51,7 +51,7 @@ def serve(
         gate = Gate(port, token.encode("ascii"), memory.pictures().key().encode("ascii"))
         app, threads = application(Served(memory, read_only), gate, call.out.note if verbose else None, url)
         if call.out.json:
-            call.out.raw_json({"url": url, "token_file": str(path), "read_only": read_only})
+            call.out.raw_json({"schema": 1, "url": url, "token_file": str(path), "read_only": read_only})
         else:
             call.out.line(url)
         call.out.note(f"serving {root}" + (", reading only" if read_only else ""))

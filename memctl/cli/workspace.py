@@ -39,7 +39,7 @@ def init(
         made.paths.extend(["memctl.vault"] if key.diff else [])
     call.out.note(*made.notes)
     if call.out.json:
-        call.out.raw_json({"workspace": str(made.root), "made": made.paths})
+        call.out.raw_json({"schema": 1, "workspace": str(made.root), "made": made.paths})
         return
     call.out.line(*made.paths)
     if not made.paths:

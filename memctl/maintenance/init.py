@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import CannotWrite, MemctlError
+from ..errors import CannotWrite, MemctlError, Usage
 from ..notes.files import create, prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
 
@@ -36,6 +36,8 @@ def init(folder: Path, git: bool = False) -> Made:
     With `git`, .gitignore keeps `.memory/` out, .gitattributes lets logs of two machines merge line by line, and git
     has these files: in the repository that the folder is in, or in a new one.
     """
+    if folder.exists() and not folder.is_dir():
+        raise Usage(f"{folder} is a file", "name a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         workspace = Workspace(folder.resolve())

@@ -93,6 +93,8 @@ def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:
         raise PageUnreadable(path, reason, "split that page")
     with open(fd, "rb", closefd=False) as stream:
         data = stream.read(MAX_PAGE + 1)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise PageUnreadable(path, "UTF-16, not UTF-8", "save that page as UTF-8")
     # Zero bytes in many places, or beside other control bytes; a run of them alone is what a power failure leaves.
     head = data[:8192]
     zeros = re.findall(rb"\0+", head) if b"\0" in head else ()
@@ -234,9 +236,6 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
     try:
         status = os.fstat(fd)
         data = _read_text_bytes(fd, status, path)
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            reason = "UTF-16, to which no line can be added; nothing was kept"
-            raise PageUnreadable(path, reason, "save that page as UTF-8")
         before = _shown(workspace, _decode(data)[0])
         added = in_style(compose(before), before)
         new = added.encode("utf-8")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from operator import itemgetter
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
@@ -22,7 +23,7 @@ from ..index.queries.names import entity_named, keys_of, mentions_of, near_name,
 from ..index.reread import page_lines, reread
 from ..index.row import Row
 from ..language.dates import day_of
-from ..language.names import entity_key
+from ..language.names import entity_key, link_target
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from ..truth.validity import versions
@@ -161,7 +162,7 @@ def _is_page(workspace: Workspace, path: str) -> bool:
 
 
 def _named_passages(memory: OpenMemory, name: str, context: int) -> tuple[Passage, ...]:
-    """What has this id; else the page of the entity of this name; else the page at this path."""
+    """What has this id; else the page of the entity of this name, the page at this path, the pages called so."""
     workspace, index = memory.workspace, memory.index
     match = _ID.fullmatch(name)
     entries = by_refs(index, [match[1]]) if match else []
@@ -171,8 +172,15 @@ def _named_passages(memory: OpenMemory, name: str, context: int) -> tuple[Passag
         return tuple(_passage(workspace, at, context, ref) for ref, at in places)
     paths = [entity.path for entity in resolve(index, _bare(name))]
     paths = paths or [path for path in (name, f"{name}.md") if _is_page(workspace, path)]
-    paths = paths or (pages_like(index, name) if _GLOB.search(name) else [])
+    paths = paths or (pages_like(index, name) if _GLOB.search(name) else []) or _pages_named(index, _bare(name))
     return tuple(_whole(workspace, path) for path in paths)
+
+
+def _pages_named(index: Index, name: str) -> list[str]:
+    """The pages in any folder whose file has this name; without one, those with this title."""
+    key, titles = entity_key(link_target(name).removesuffix(".md")), titles_below(index, "")
+    files = [path for path in titles if entity_key(PurePosixPath(path).stem) == key]
+    return files or [path for path, title in titles.items() if key and entity_key(title) == key]
 
 
 class Document(NamedTuple):

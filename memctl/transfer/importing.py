@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from ..errors import CannotWrite, NothingFound, OutsideWorkspace, PageUnreadable, Refused, Usage
+from ..errors import CannotWrite, OutsideWorkspace, PageUnreadable, Refused, Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
 from ..index.queries.names import paths_by_name
@@ -76,12 +76,12 @@ class Imported:
 def import_memory(memory: OpenMemory, source: Path, options: ImportOptions) -> Imported:
     """Take in the memory at `source`: a folder of notes or a JSON export.
 
-    Usage for what is not of a known kind, NothingFound for what holds nothing; a page that exists and differs is left, and
+    Usage for what is not of a known kind, PageUnreadable for what is not there; a page that exists and differs is left, and
     so named. Run again, it goes on where it was stopped.
     """
     source = Path(os.path.expanduser(source))
     if not source.exists():
-        raise NothingFound(f"there is nothing at {source}", "name a folder of notes, or a JSON export")
+        raise PageUnreadable(str(source), "No such file or directory", "name a folder of notes, or a JSON export")
     kind = options.kind or _kind_of(source)
     if kind not in KINDS:
         raise Usage(f"--from {kind!r} is not a known kind of memory", ", ".join(KINDS))

@@ -76,6 +76,69 @@ def test_a_name_without_a_page(tmp_path: Path, name: str) -> None:
     assert "did you mean" in call(["show", f"{bare}{bare[-1]}"], tmp_path).err or bare == "王伟"
 
 
+VAULT = {
+    "Проекты/Ночная смена.md": "# Shift\n\nCrane.\n",
+    "笔记/王伟.md": "# 王先生\n\nGate.\n",
+    "a/Pier 4.md": "# Pier\n\nMooring.\n",
+    "b/pier 4.md": "# Pier 4\n\nMooring too.\n",
+    "Daily/2025-11-27.md": "Seen [[Pier 4]].\n\n| berth | ship |\n|---|---|\n| four | Dumpling |\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "paths"),
+    [
+        ("Ночная смена", ["Проекты/Ночная смена.md"]),
+        ("[[ночная смена#Crane|the shift]]", ["Проекты/Ночная смена.md"]),
+        ("王伟", ["笔记/王伟.md"]),
+        ("王先生", ["笔记/王伟.md"]),
+        ("Pier 4", ["a/Pier 4.md", "b/pier 4.md"]),
+        ("Pier", ["a/Pier 4.md"]),
+        ("2025-11-27", ["Daily/2025-11-27.md"]),
+    ],
+)
+def test_a_page_is_found_by_its_name_in_any_folder(tmp_path: Path, name: str, paths: list[str]) -> None:
+    """As a wiki link finds it: by the name of its file, without one by its title."""
+    with memctl.open(write_pages(tmp_path / "vault", VAULT).root) as memory:
+        assert [passage.citation.path for passage in memory.show([name])] == paths
+
+
+def test_a_day_of_notes_alone(tmp_path: Path) -> None:
+    """`recall` promises no more lines than there are; `log`, which tells facts, says that there are notes."""
+    root = write_pages(tmp_path / "vault", VAULT).root
+    assert "more line" not in call(["recall", "--on", "2025-11-27"], root).err
+    done = call(["log", "2025-11-27"], root)
+    assert done.code == 1 and "no fact was written down then; `memctl recall --since 2025-11-27" in done.err
+    assert "nothing was written down then" in call(["log", "2025-11-26"], root).err
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [("Moors at Pier 2", "Moors at Pier 4"), ("Стоит у причала 2", "Стоит у причала 4"), ("停在2号", "停在4号")],
+)
+def test_markdown_says_what_was_replaced(tmp_path: Path, texts: tuple[str, str]) -> None:
+    days = {f"memory/2025-11-{day:02}.md": f"- W(key=berth) @Heron: {text}\n" for day, text in enumerate(texts, 1)}
+    newer, older = call(["recall", "@Heron", "-f", "md"], write_pages(tmp_path / "w", days).root).out.splitlines()
+    assert texts[1] in newer and "replaced" not in newer
+    assert texts[0] in older and " · until 2025-11-01, replaced by ^f-" in older
+
+
+def test_json_says_its_schema(root: Path, tmp_path: Path) -> None:
+    """And is printed beside a picture that is written to a file."""
+    call(["init", str(tmp_path / "w")], root)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/one.md").write_text("# One\n")
+    picture = tmp_path / "anna.svg"
+    for words in (
+        ["init", "."], ["view", "--out", str(tmp_path / "out")], ["timeline", "--svg", str(picture)],
+        ["import", str(tmp_path / "notes"), "--from", "obsidian"],
+    ):  # fmt: skip
+        assert json.loads(call([*words, "--json"], tmp_path / "w").out)["schema"] == 1, words
+    assert picture.read_text().startswith("<svg")
+    assert call(["graph", "Anna", "--svg", "-", "--json"], root).code == 2
+    assert call(["import", "nowhere"], root).code == call(["act", "nowhere"], root).code == 13
+
+
 def test_a_range_that_ends_before_it_begins(root: Path) -> None:
     done = call(["show", f"{LOG}#L9-L3"], root)
     assert done.code == 2 and "ends before it begins\n  write #L3-L9" in done.err
@@ -118,7 +181,7 @@ def test_lessons_name_what_to_avoid(root: Path, task: str, way: str, reason: str
 
 def test_lessons_of_no_task(root: Path) -> None:
     done = call(["lessons", "--task", "zebra"], root)
-    assert (done.code, done.out) == (1, "") and "no outcome was told of that" in done.err
+    assert (done.code, done.out) == (1, "") and "no two outcomes were told of that" in done.err
     made = json.loads(call(["lessons", "--json"], root).out)
     assert {each["task"] for each in made["tasks"]} == {"deploy Atlas", "развернуть Птицу", "部署网关"}
     way = made["tasks"][0]["strategies"][0]

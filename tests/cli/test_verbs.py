@@ -12,7 +12,7 @@ import pytest
 from face_helpers import memory_on, snapshot, write_pages
 from store_helpers import AS_ANYBODY, DAY, LOG, PAGES, is_two_lines, make_workspace, memctl, synced
 
-from memctl.errors import CannotWrite, MemctlError, NothingFound, OutsideWorkspace, Usage
+from memctl.errors import MemctlError, NothingFound, OutsideWorkspace, Usage
 from memctl.maintenance.init import init
 from memctl.memory import Memory
 from memctl.notes.files import MAX_PAGE
@@ -66,7 +66,7 @@ def test_init_says_that_git_will_not_merge_logs(tmp_path: Path, there: str | Non
 
 def test_init_where_a_file_stands(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CannotWrite):
+    with pytest.raises(Usage, match="is a file"):
         init(tmp_path / "file")
     fails(13, "init", str(tmp_path / "file/below"))
 
@@ -307,7 +307,7 @@ def test_pages_and_folders_that_may_not_be_read(workspace: Workspace) -> None:
     [
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0", "binary"),
         (b"x" * (MAX_PAGE + 1), "over 8 MiB"),
-        ("- W: One\n".encode("utf-16"), "binary"),
+        ("- W: 一\n".encode("utf-16"), "UTF-16, not UTF-8"),
     ],
     ids=["binary", "too long", "utf-16"],
 )

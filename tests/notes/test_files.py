@@ -60,7 +60,7 @@ def test_bytes_that_are_not_utf8_are_shown_and_named_by_line(workspace: Workspac
 
 @pytest.mark.parametrize(
     "data",
-    [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0", "text in UTF-16".encode("utf-16"), b"\0\1\2\3", b"\x7fELF\2\1\1\0"],
+    [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0", "UTF-16, no mark".encode("utf-16-le"), b"\0\1\2\3", b"\x7fELF\2\1\1\0"],
     ids=["png", "utf-16", "bytes", "elf"],
 )
 def test_a_binary_is_no_page(workspace: Workspace, data: bytes) -> None:
@@ -163,9 +163,7 @@ def test_append_never_changes_a_byte_that_was_there(tmp_path_factory: pytest.Tem
     page = put(workspace, before)
     is_utf16 = before.startswith((b"\xff\xfe", b"\xfe\xff"))
     if is_utf16:
-        told = (
-            f"PageUnreadable: {LOG}: UTF-16, to which no line can be added; nothing was kept; save that page as UTF-8"
-        )
+        told = f"PageUnreadable: {LOG}: UTF-16, not UTF-8; save that page as UTF-8"
         assert refusal(lambda: append(workspace, LOG, lambda _: "- W: new\n")) == told
     else:
         append(workspace, LOG, lambda _: "- W: new\n")

@@ -67,6 +67,17 @@ def question_id(kind: str, *about: str) -> str:
     return f"q-{_spelled([kind, *sorted(about)])}"
 
 
+def belief_id(ref: str) -> str:
+    """The id of the belief that the fact `ref` states."""
+    return f"o-{ref.removeprefix('f-')}"
+
+
+def questions_of(one: str, other: str, belief: str = "") -> set[str]:
+    """The ids under which review may ask about two lines, the first of which states a belief: one answer ends them all."""
+    held = belief or belief_id(one)
+    return {question_id("replaced", one, other), *(question_id(kind, held, other) for kind in ("reversed", "belief"))}
+
+
 def _spelled(parts: Sequence[str]) -> str:
     number = int.from_bytes(hashed("\0".join(parts).encode("utf-8", "replace"), 5))
     return _PAIRS[number >> 30] + _PAIRS[number >> 20 & 1023] + _PAIRS[number >> 10 & 1023] + _PAIRS[number & 1023]

@@ -26,7 +26,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..facts import UNSAID, Citation, Fact, Kind
-from ..ids import fact_id
+from ..ids import belief_id, fact_id
 from ..language.names import mentions
 from ..markdown.evidence_line import Bullet, code_of
 from .page_read import BeliefEntry, LastWritten
@@ -249,11 +249,6 @@ class Belief:
     def counts(self, side: str) -> int:
         """How many pieces of evidence are `for`, or `against`."""
         return sum(b.verdict == side and not b.gone for b in self.items)
-
-
-def belief_id(ref: str) -> str:
-    """The id of the belief that the fact `ref` states."""
-    return f"o-{ref.removeprefix('f-')}"
 
 
 def stated_in(entry: BeliefEntry) -> Bullet | None:

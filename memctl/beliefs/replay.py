@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ..facts import UNSAID, Citation, Fact, Kind
-from ..ids import question_id
+from ..ids import belief_id, question_id, questions_of
 from ..judgement import Judgement
 from ..markdown.evidence_line import Bullet, code_of
 from ..stance.stance import topics
@@ -187,7 +187,7 @@ class _Run:
                 what = f"^{ref} does not read as a belief; correct the line, or remove the belief"
                 self.notes.append(f"line {line}: {what}")
             # What was said again of such a belief does not bring it back under another id.
-            self._settled |= {fact for fact in mark.codes if confidence.belief_id(fact) not in self.marks}
+            self._settled |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
 
     def _kept(self, ref: str, entry: BeliefEntry) -> confidence.Belief:
         mark, today = self.marks.get(ref), self.given.today
@@ -287,7 +287,7 @@ class _Run:
 
     def _is_answered(self, belief: confidence.Belief, ref: str) -> bool:
         named = not self._spoken.get(ref, set()).isdisjoint((belief.ref, belief.stated))
-        return named or any(question_id(kind, belief.ref, ref) in self.given.settled for kind in ("belief", "reversed"))
+        return named or not self.given.settled.isdisjoint(questions_of(belief.stated or "", ref, belief.ref))
 
     def _weigh(self, told: TrustedFact) -> None:
         """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""
@@ -344,7 +344,7 @@ class _Run:
         return (belief.day, belief.stated or "") < (told.day, told.ref)
 
     def _state(self, told: TrustedFact) -> None:
-        ref = confidence.belief_id(told.ref)
+        ref = belief_id(told.ref)
         if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._settled:
             return
         number, entry = told.fact.confidence, self.derivable.get(ref)

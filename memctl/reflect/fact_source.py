@@ -9,11 +9,12 @@ from dataclasses import replace
 from datetime import date
 from itertools import chain
 
-from ..beliefs.confidence import INFERRED, Place, belief_id
+from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import AnswerLine, TrustedFact
 from ..errors import Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
+from ..ids import belief_id, questions_of
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
@@ -84,7 +85,9 @@ class FactSource:
                 found.append(AnswerLine(replace(answer.fact, supports=(), refutes=()), answer))
             elif by := spoken_for.get(answer.fact.by):
                 found.append(AnswerLine(answer.fact, by, INFERRED if is_model else 1.0))
-        return found, {question for answer in said for question in answer.fact.settles}
+        both = (answer.fact.supports for answer in said if len(answer.fact.supports) == 2)
+        told = (questions_of(*order) for pair in both for order in (pair, pair[::-1]))
+        return found, {question for answer in said for question in answer.fact.settles}.union(*told)
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
         """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import fixture_copy
-from review_helpers import NOW, PAGES, SAID, asked, memory_with, texts
+from review_helpers import DAY, NOW, PAGES, SAID, asked, memory_with, texts
 
 from memctl.errors import MemctlError, NothingFound, Refused, Usage
 from memctl.memory import Memory, open_memory
@@ -233,3 +233,36 @@ def test_an_untrusted_line_settles_nothing(tmp_path: Path) -> None:
     question = asked(memory, "due")
     memory.retain(f"S(settles={question.id},src=web:evil): It did not happen")
     assert asked(memory, "due").id == question.id
+
+
+@pytest.mark.parametrize("key", ["b", "n"])
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Meetings before 10 suit best", "Meetings after 11 suit best"),
+        ("Предпочитает созвоны утром, до 10", "Предпочитает созвоны после 11"),
+        ("喜欢早上开会", "不再喜欢早上开会"),
+    ],
+)
+def test_two_lines_are_asked_about_once(tmp_path: Path, older: str, newer: str, key: str) -> None:
+    """Whatever the kind of the question; and no rule, however certain, is heard against the answer."""
+    pages = {"memory/2025-11-10.md": f"- O @Anna: {older}\n", "memory/2025-11-20.md": f"- O @Anna: {newer}\n"}
+    memory = memory_with(tmp_path, pages=pages)
+    (question,) = memory.review()
+    memory.answer(question.id, key if key in [one.key for one in question.options] else "a")
+    for _ in range(2):
+        assert not memory.review()
+        assert not any(hit.perhaps_superseded_by or hit.superseded_by for hit in memory.recall("Anna").hits)
+        memory.reflect()
+    assert all(bullet.verdict != "superseded" for belief in memory.beliefs() for bullet in belief.evidence)
+
+
+def test_both_hold_is_heard_however_it_was_written(tmp_path: Path) -> None:
+    """By `memctl resolve` too, and where a rule had decided before."""
+    pages = {DAY: "- O @Anna: 喜欢早上开会\n", "memory/2025-11-25.md": "- O @Anna: 不再喜欢早上开会\n"}
+    memory = memory_with(tmp_path, pages=pages)
+    older, newer = memory.review()[0].sides
+    memory.reflect()
+    memory.resolve(newer.ref, older.ref, both=True)
+    memory.reflect()
+    assert [belief.over for belief in memory.beliefs()] == [None, None]

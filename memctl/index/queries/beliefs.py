@@ -193,10 +193,10 @@ def told_first(index: Index, since: date, until: date, refs: Iterable[str]) -> t
 
 
 def answers_until(index: Index, until: date) -> list[Row]:
-    """Trusted lines of memctl's own kind that say what another line says, end something, or settle a question."""
+    """Trusted lines of memctl's own kind that say what others say, end something, or settle a question."""
     sql = (
         "SELECT DISTINCT trusted.id FROM link CROSS JOIN trusted ON trusted.id = link.entry WHERE relation IN "
-        "('by', 'settles', 'supersedes') AND role = 'fact' AND kind = 'observation' AND private = 0 AND day <= ?"
+        "('by', 'settles', 'supersedes', 'supports') AND role = 'fact' AND kind = 'observation' AND private = 0 AND day <= ?"
     )
     return selected(index, sql, (str(until),))
 

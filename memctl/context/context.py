@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import NamedTuple
 
 from ..errors import MemctlError, OverBudget
-from ..facts import is_trusted
-from ..hits import Answer, more_line
+from ..facts import Period, is_trusted
+from ..hits import Answer, Hit, more_line
 from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
@@ -19,6 +20,7 @@ from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import has_han, stem_key
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
+from ..recall.asked import asked_times
 from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks_anywhere
@@ -170,13 +172,34 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     answer = recall(memory, query, k=most)
     likely = answer.answerable or 0.0
     best = max((hit.score for hit in answer.hits), default=0.0)
-    speaks = likely >= _SPEAKS and asks_anywhere(query.words)
+    asks = asks_anywhere(query.pasted or query.words)
+    speaks = likely >= _SPEAKS and asks
     first = {str(hit.source) for hit in answer.hits[:_FIRST] if speaks and hit.score >= _AS_GOOD * best}
     bearers = {name for hit in answer.hits for name in hit.entities}
     weights, known = memory.run(lambda opened: _weights_and_names(opened.index, query.words))
     names = known.union(_named_in(query.words, bearers))
-    fits = _relevant(pack.items, names, weights, first, likely >= _SURE)
+    days = _days_asked(query, names, memory.today) if asks else ()
+    then = {str(hit.source) for hit in answer.hits if _is_of(hit, days)}
+    fits = _relevant(pack.items, names, weights, first, likely >= _SURE, then)
     return recalled_block(fits[:most])
+
+
+def _days_asked(query: Query, names: Collection[str], today: date) -> Sequence[Period]:
+    """The times of a question for nothing but these: "what happened last week?", "what did Anna do on Monday?"."""
+    if query.days:
+        return (query.days,)
+    own = {term for name in names for term in terms(name)}
+    rest = " ".join(word for word in query.words.split() if own.isdisjoint(terms(word)) or has_han(word))
+    for name in names if has_han(rest) else ():
+        rest = re.sub(re.escape(name), "", rest, flags=re.IGNORECASE)
+    asked = asked_times(rest, today)
+    return asked.times if asked.bare else ()
+
+
+def _is_of(hit: Hit, times: Sequence[Period]) -> bool:
+    """True for what was told or began in one of some times."""
+    days = (hit.valid.first, date.fromisoformat(hit.day) if hit.day else None)
+    return any(time.holds(day) for time in times for day in filter(None, days))
 
 
 _SPEAKS = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
@@ -209,7 +232,7 @@ def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
     return [*found, *(name for name in able if name.casefold() not in common and name[:2] not in common)]
 
 
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_WORD = re.compile(r"[㐀-鿿]+|[^\W\d_㐀-鿿]+(?:-[^\W\d_㐀-鿿]+)*")  # "Anna上周" is two
 
 
 def _names(name: str, stems: Collection[str], text: str) -> bool:
@@ -218,12 +241,14 @@ def _names(name: str, stems: Collection[str], text: str) -> bool:
 
 
 def _relevant(
-    items: Iterable[Item], names: Collection[str], weights: Mapping[str, float], first: Collection[str], sure: bool
-) -> list[Item]:
+    items: Iterable[Item], names: Collection[str], weights: Mapping[str, float], first: Collection[str], sure: bool,
+    then: Collection[str],
+) -> list[Item]:  # fmt: skip
     """Those of the items that are about whom a prompt names, and share with it an identifier or enough of its words.
 
     `weights` are those of the prompt's words, `first` the sources of what was found best where an answer is likely; where
-    it is `sure`, such a line need share no more than the name. What was found by meaning alone does not pass.
+    it is `sure`, such a line need share no more than the name. `then` are the sources of what is of the time that alone is
+    asked for. What was found by meaning alone does not pass.
     """
     own = {term for name in names for term in terms(name)}
     wanted = {term: weight for term, weight in weights.items() if term not in own and len(term) > 1}
@@ -234,6 +259,8 @@ def _relevant(
         stems = {stem_key(word) for word in _WORD.findall(line)}
         if names and not any(_names(name, stems, line) for name in names):
             return False  # it answers the same question about somebody else
+        if item.source in then:
+            return True
         shared = {term for term in terms(line) if term in wanted}
         if item.source in first:
             return bool(not own or shared or sure)

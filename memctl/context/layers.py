@@ -197,7 +197,7 @@ class Layers:
 def query_of(message: str, filters: Query, today: date) -> Query:
     """The question that a message asks, with the filters of the call: what looks like a filter in it is only words."""
     words = " ".join(question_in(message).split())
-    return with_times(replace(filters, words=words), today)
+    return with_times(replace(filters, words=words, in_chat=True), today)
 
 
 def _names(task: str, words: Set[str]) -> bool:

@@ -228,7 +228,8 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     """True for politeness, and for the skeleton of a page: a date as a heading, one with nothing below, the words of
     `init`, the head of a table, other names and tags in the front matter."""
     if entry.role == Role.HEADING.value:
-        return is_mere_date(hit.content, memory.today) or is_bare_heading(memory.index, entry)
+        bare = is_mere_date(hit.content, memory.today) or is_bare_heading(memory.index, entry)
+        return bare or is_polite(hit.content)
     if entry.role == Role.ROW.value:
         return any(map(_RULE.fullmatch, _lines(memory, hit.source.path)[hit.source.end_line :][:1]))
     if entry.role == Role.REST.value and _NAMING.match(hit.content):

@@ -408,7 +408,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     Beside them the ids of those that were passed over.
 
     Of a document no more lines than the query wants of a page. What only frames a page answers no question; a word or two
-    find it, where nothing else has them.
+    typed find it, where nothing else has them.
     """
     memory, verdict, query, known = request.memory, judged.verdict, request.query, KnownNames(request.memory.index)
     originals = [place for place in ranked if not place.candidate.copy]
@@ -441,7 +441,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
             hits.append(hit)
         if len(hits) >= enough:
             break
-    is_question = len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
+    is_question = query.in_chat or len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
     hits = hits or ([] if is_question else framing)
     hits = (_reasons_first(hits) if wants_reasons else hits)[: request.k]
     hits = [passages.as_passage(memory, parts[h.source], h, judged.found) if h.source in parts else h for h in hits]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -119,3 +121,25 @@ def test_a_hook_speaks_and_keeps_silent_at_the_right_prompts(language: str) -> N
     for half in (False, True):
         precision, answered, chatter, wrong = hooks.measure(hooks.DATA / f"{language}.txt", half)
         assert precision >= 0.9 and answered >= 0.8 and chatter <= 0.05, wrong
+
+
+@pytest.mark.parametrize(
+    ("prompt", "lines"),
+    [
+        ("What happened on 3 November?", ["L5", "L6"]), ("что мы делали 3 ноября?", ["L5", "L6"]), ("11月3日发生了什么？", ["L5", "L6"]),
+        ("What did Anna do on 3 November?", ["L5"]), ("Что делала Anna 3 ноября?", ["L5"]), ("Anna11月3日做了什么？", ["L5"]),
+        ("What did Carl do on 3 November?", []), ("3 November", []), ("Deploy it on 3 November", []), ("What happened on 4 November?", []),
+        ("What did Anna say about taxes on 3 November?", []), ("Good morning", []), ("Привет", []), ("Thanks", []), ("what's up", []),
+    ],
+)  # fmt: skip
+def test_a_hook_answers_what_is_asked_of_a_time_alone_and_no_small_talk(
+    tmp_path: Path, prompt: str, lines: list[str]
+) -> None:
+    memctl(tmp_path, "2025-11-27", "init")
+    for about, said in {"Anna": "Walked by the river", "Bob": "Painted the boat"}.items():
+        memctl(tmp_path, "2025-11-27", "retain", said, "--about", about, "--date", "2025-11-03")
+    chat = "# 2025-10-10\n\n## Good morning\n\n**Anna**: Thanks!\n\n## Привет\n\n**Bob**: Спасибо!\n"
+    (tmp_path / "memory/2025-10-10.md").write_text(chat, "utf-8")
+    given = json.dumps({"prompt": prompt, "cwd": str(tmp_path)})
+    told = memctl(tmp_path, "2025-11-27", "hook", "prompt", given=given)
+    assert re.findall(r"#(L\d+)\]", told) == lines

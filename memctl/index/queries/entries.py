@@ -44,7 +44,8 @@ class Query:
     `warnings` go with the answer. What is over by `expiry` is no hit.
     Of a document, at most `per_page` lines are hits, and these are passages; 0 is all, as plain lines.
     `paths` are globs, of which a page meets one; the words of each of `phrases` stand together in a line, those of
-    `without` nowhere in it. `sections` are the ranges of rows below headings with the words of `heading`.
+    `without` nowhere in it. `sections` are the ranges of rows below headings with the words of `heading`. A message is said
+    `in_chat`: "thanks" finds no thanks there.
     """
 
     words: str = ""
@@ -68,6 +69,7 @@ class Query:
     phrases: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     sections: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    in_chat: bool = field(default=False, compare=False)
 
     @property
     def filters(self) -> list[str]:

@@ -6,7 +6,7 @@ from ..facts import fields
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, option
-from .hits import place_of, print_hit
+from .hits import marks_of, place_of, print_hit
 from .output import BOLD, FAINT
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def entity_show(
     """One entity: its names, what holds now, its newest lines."""
     view, out = call.memory.entity(" ".join(name), k), call.out
     if out.json:
-        slots = {key: hit_json(hit) for key, hit in view.slots}
+        slots = {hit.key: hit_json(hit) for hit in view.slots}
         newest = [hit_json(hit) for hit in view.newest]
         out.raw_json({"schema": 1, "entity": fields(view.line, _ENTITY), "slots": slots, "newest": newest})
         return
@@ -58,9 +58,9 @@ def entity_show(
     also = f" (also {', '.join(line.aliases)})" if line.aliases else ""
     page = out.style(line.path or "no page yet", FAINT)
     out.emit(f"{out.style(line.name, BOLD)}{out.style(also, FAINT)} {page}")
-    for key, hit in view.slots:
-        text = f"{out.style(key, BOLD)}: {out.style(one_line(hit.content))}"
-        out.emit(f"   {text} {place_of(call, hit.source)}")
+    for hit in view.slots:
+        text = f"{out.style(hit.key or '', BOLD)}: {out.style(one_line(hit.content))}"
+        out.emit(f"   {text}{marks_of(call, hit)} {place_of(call, hit.source)}")
     for number, hit in enumerate(view.newest, 1):
         print_hit(call, hit, number)
 

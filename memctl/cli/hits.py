@@ -99,7 +99,7 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_heade
         day += f" ({ago(date.fromisoformat(hit.day), call.now.date())})"
     facts = [day, kind_of(hit, is_read), ", ".join(hit.entities), slot, "" if is_read else under, beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
-    end = f"{_marks(call, hit)} {out.style('^' + hit.ref, FAINT)}"
+    end = f"{marks_of(call, hit)} {out.style('^' + hit.ref, FAINT)}"
     out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit.source)} · {about}{end}")
     if is_read and under:
         out.emit(f"   {out.matched(under, FAINT)}")
@@ -155,7 +155,7 @@ def _span(period: Period) -> str:
     return f"{period.first or '…'} – {period.last or '…'}"
 
 
-def _marks(call: Call, hit: Hit) -> str:
+def marks_of(call: Call, hit: Hit) -> str:
     """What a reader must know before believing a hit."""
     return "".join(" " + call.out.style(f"[{mark}]", YELLOW) for mark in hit.marks)
 
@@ -182,7 +182,9 @@ def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
             head = f"{out.style(_span(hit.valid), FAINT)}  {out.style(f'{whose}: ', BOLD) if whose else ''}"
         else:
             head = f"{out.style(whose)} {slot} " if whose else f"{slot} "
-        out.emit(f"{head}{out.style(one_line(hit.content))}{_marks(call, hit)} {place_of(call, hit.source)}", indent=3)
+        out.emit(
+            f"{head}{out.style(one_line(hit.content))}{marks_of(call, hit)} {place_of(call, hit.source)}", indent=3
+        )
 
 
 def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:

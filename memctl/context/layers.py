@@ -79,8 +79,15 @@ class Layers:
 
     def _held(self, name: str, layer: str, section: str = "") -> list[Item]:
         """The current values of the slots of an entity, or of the owner, as items."""
-        slots = self._index.remembered(f"slots {self._today} {name}", lambda: current_slots(self._memory, name))
-        return [slot_item(hit, layer, section) for _, hit in slots if self._may_enter(hit)]
+        slots = self._index.remembered(f"slots {self._today} {name}", lambda: self._slots(name))
+        return [slot_item(hit, newer, layer, section) for hit, newer in slots if self._may_enter(hit)]
+
+    def _slots(self, name: str) -> list[tuple[Hit, Hit | None]]:
+        """The value of each slot, and the line that may have replaced it in words."""
+        held = current_slots(self._memory, name)
+        rows = by_refs(self._index, filter(None, (hit.perhaps_superseded_by for hit in held)))
+        newer = {hit.ref: hit for hit in hits_of(self._memory, (row for row in rows if row.block is None)).values()}
+        return [(hit, newer.get(hit.perhaps_superseded_by or "")) for hit in held]
 
     def lessons(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """The owner's own lines on bank/lessons.md, then what was counted: reliable ways first. The same for any message."""

@@ -118,10 +118,11 @@ def dated(day: str | None, source: str) -> str:
     return weekday if day in source else f"{day} {weekday}"
 
 
-def slot_item(hit: Hit, layer: str, section: str = "") -> Item:
-    """What a slot holds now: its citation, whose it is (nobody's is the owner's), its key and the line."""
+def slot_item(hit: Hit, newer: Hit | None, layer: str, section: str = "") -> Item:
+    """What a slot holds now: its citation, whose it is (nobody's is the owner's), its key, the line, and what may be newer."""
     whose = f"{plain(hit.entities[0])} " if hit.fact and hit.fact.entities else ""
     said = f"{whose}{plain(hit.key or '')}: {_shown(hit.content)}"
+    said += f" (perhaps replaced by [{plain(str(newer.source))}] {plain(newer.content)[:_EXCERPT]})" if newer else ""
     line = f"- [{plain(str(hit.source))}] {said}"
     return Item(layer, hit.content, str(hit.source), hit.ref, hit.day, hit.kind.value, hit.confidence, line, section)
 

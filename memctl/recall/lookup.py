@@ -26,6 +26,7 @@ from ..language.dates import day_of
 from ..language.names import entity_key, link_target
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
+from ..truth.replaced import orders, replacements_of
 from ..truth.validity import versions
 from .entry_hits import hits_of, owner_names, slots_holding, text_of
 from .recall import recall_in
@@ -241,7 +242,7 @@ class EntityView:
     """One entity: what holds now by slot, and its newest lines."""
 
     line: EntityLine
-    slots: tuple[tuple[str, Hit], ...]
+    slots: tuple[Hit, ...]
     newest: tuple[Hit, ...]
 
 
@@ -309,8 +310,7 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
 @on_fresh_index
 def facts(memory: OpenMemory, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """Every slot that holds something on a day, the owner's first, then by name and key; `about` one name only."""
-    rows = filling_slots(memory.index, _keys(memory.index, about))
-    return tuple(hit for _, hit in sorted(slots_holding(memory, rows, as_of), key=itemgetter(0)))
+    return _holding(memory, filling_slots(memory.index, _keys(memory.index, about)), as_of)
 
 
 @on_fresh_index
@@ -330,18 +330,27 @@ def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date 
 @on_fresh_index
 def get_fact(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """The current value of a slot (of each entity, without `about`); NothingFound if nothing holds on that day."""
-    found = slots_holding(memory, _slot(memory, key, about, as_of), as_of)
+    found = _holding(memory, _slot(memory, key, about, as_of), as_of)
     if not found:
         raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
-    return tuple(hit for _, hit in sorted(found, key=itemgetter(0)))
+    return found
 
 
-def current_slots(memory: OpenMemory, name: str) -> tuple[tuple[str, Hit], ...]:
-    """(key, current value) of every slot of an entity that holds something today; an empty name is the owner's."""
-    index = memory.index
-    names = owner_names(memory) if not name else keys_of(index, name)
-    found = slots_holding(memory, filling_slots(index, names))
-    return tuple((key, hit) for (_, key), hit in sorted(found, key=itemgetter(0)))
+def current_slots(memory: OpenMemory, name: str) -> tuple[Hit, ...]:
+    """The current value of every slot of an entity that holds something today; an empty name is the owner's."""
+    names = owner_names(memory) if not name else keys_of(memory.index, name)
+    return _holding(memory, filling_slots(memory.index, names))
+
+
+def _holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None) -> tuple[Hit, ...]:
+    """What slots hold, by whose they are and their keys, each with the line that may have replaced it in words."""
+    found = sorted(slots_holding(memory, rows, as_of), key=itemgetter(0))
+    held = {hit.ref for _, hit in found}
+    newer: dict[str, str] = {}
+    if as_of is None:
+        pairs = replacements_of(memory, (row for row in rows if row.ref in held), ())
+        newer = {pair.older.ref: pair.newer.ref for pair in pairs.values() if orders(pair)}
+    return tuple(replace(hit, perhaps_superseded_by=newer.get(hit.ref)) for _, hit in found)
 
 
 def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:

@@ -220,7 +220,7 @@ def test_what_reflect_writes_is_no_mention(tmp_path: Path) -> None:
 
 def test_an_entity_with_its_slots_and_newest_lines(memory: Memory) -> None:
     view = memory.entity("Atlas")
-    assert [(key, hit.content) for key, hit in view.slots] == [("db", "The database is PostgreSQL 17 since 2025-11-27")]
+    assert [(hit.key, hit.content) for hit in view.slots] == [("db", "The database is PostgreSQL 17 since 2025-11-27")]
     assert {hit.source.path for hit in view.newest} >= {LOG}
     assert all("Atlas" in hit.entities for hit in view.newest)
 

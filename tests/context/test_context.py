@@ -608,3 +608,24 @@ def test_an_answer_is_told_by_passage(tmp_path: Path, question: str, lines: tupl
     assert f"- [memory/2025-11-20.md#L3] Thu: {lines[0]}\n- [#L4] {lines[1]}\n- […] " in text
     assert "2 more lines in 2 other days" in text or "3 more lines in 2 other days" in text
     assert "more line" not in memory.told(memory.recall(question, k=9))
+
+
+@pytest.mark.parametrize(
+    ("held", "newer"),
+    [
+        ("Uses PostgreSQL", "Switched to MongoDB"), ("Uses PostgreSQL", "Решили переходить на MongoDB"),
+        ("使用 PostgreSQL", "改用 MongoDB 了"),
+    ],
+)  # fmt: skip
+def test_what_a_slot_holds_says_which_line_may_have_replaced_it(tmp_path: Path, held: str, newer: str) -> None:
+    """In a context, in the list of facts and where one is asked for; once the question is answered, it is the fact or goes."""
+    pages = {"memory/2025-11-01.md": f"- W(key=db) @Atlas: {held}\n", "memory/2025-11-20.md": f"- W @Atlas: {newer}\n"}
+    memory = memory_on(write_pages(tmp_path, pages))
+    (question,) = memory.review()
+    said = f"{held} (perhaps replaced by [{question.sides[1].source}] {newer})"
+    assert said in context(memory, "Atlas?", ContextOptions(), stable=False).text
+    (fact,), (listed,) = memory.fact("db", "Atlas"), memory.facts()
+    assert fact.perhaps_superseded_by == listed.perhaps_superseded_by == question.sides[1].ref
+    memory.answer(question.id, "b")
+    assert "perhaps" not in context(memory, "Atlas?", ContextOptions(), stable=False).text
+    assert not memory.facts()[0].perhaps_superseded_by

@@ -123,23 +123,20 @@ def test_a_hook_speaks_and_keeps_silent_at_the_right_prompts(language: str) -> N
         assert precision >= 0.9 and answered >= 0.8 and chatter <= 0.05, wrong
 
 
-@pytest.mark.parametrize(
-    ("prompt", "lines"),
-    [
-        ("What happened on 3 November?", ["L5", "L6"]), ("что мы делали 3 ноября?", ["L5", "L6"]), ("11月3日发生了什么？", ["L5", "L6"]),
-        ("What did Anna do on 3 November?", ["L5"]), ("Что делала Anna 3 ноября?", ["L5"]), ("Anna11月3日做了什么？", ["L5"]),
-        ("What did Carl do on 3 November?", []), ("3 November", []), ("Deploy it on 3 November", []), ("What happened on 4 November?", []),
-        ("What did Anna say about taxes on 3 November?", []), ("Good morning", []), ("Привет", []), ("Thanks", []), ("what's up", []),
-    ],
-)  # fmt: skip
-def test_a_hook_answers_what_is_asked_of_a_time_alone_and_no_small_talk(
-    tmp_path: Path, prompt: str, lines: list[str]
-) -> None:
-    memctl(tmp_path, "2025-11-27", "init")
-    for about, said in {"Anna": "Walked by the river", "Bob": "Painted the boat"}.items():
-        memctl(tmp_path, "2025-11-27", "retain", said, "--about", about, "--date", "2025-11-03")
+ASKED = {
+    "L5 L6": "What happened on 3 November?|что мы делали 3 ноября?|11月3日发生了什么？",
+    "L5": "What did Anna do on 3 November?|Что делала Anna 3 ноября?|Anna11月3日做了什么？",
+    "": "What did Carl do on 3 November?|3 November|Deploy it on 3 November|What happened on 4 November?|Good morning|Привет|Thanks|what's up",
+}
+
+
+def test_a_hook_answers_what_is_asked_of_a_time_alone_and_no_small_talk(tmp_path: Path) -> None:
     chat = "# 2025-10-10\n\n## Good morning\n\n**Anna**: Thanks!\n\n## Привет\n\n**Bob**: Спасибо!\n"
+    told = "# 2025-11-03\n\n## Retain\n\n- B @Anna: Walked by the river\n- B @Bob: Painted the boat\n"
+    memctl(tmp_path, "2025-11-27", "init")
     (tmp_path / "memory/2025-10-10.md").write_text(chat, "utf-8")
-    given = json.dumps({"prompt": prompt, "cwd": str(tmp_path)})
-    told = memctl(tmp_path, "2025-11-27", "hook", "prompt", given=given)
-    assert re.findall(r"#(L\d+)\]", told) == lines
+    (tmp_path / "memory/2025-11-03.md").write_text(told, "utf-8")
+    for lines, prompt in ((lines, prompt) for lines, prompts in ASKED.items() for prompt in prompts.split("|")):
+        given = json.dumps({"prompt": prompt, "cwd": str(tmp_path)})
+        said = memctl(tmp_path, "2025-11-27", "hook", "prompt", given=given)
+        assert " ".join(re.findall(r"#(L\d+)\]", said)) == lines, prompt

@@ -47,7 +47,7 @@ def retain(
         return print_retained(call, call.memory.vault(ask).retain(typed, **given), dry_run)
     lines = [" ".join(text or ())]
     if text == ["-"]:
-        lines = [line for line in sys.stdin.read().splitlines() if line.strip()]
+        lines = [line for line in sys.stdin.read().split("\n") if line.strip()]
     if not any(lines):
         raise Usage("nothing to retain", "give the text, or - and pipe in one fact a line")
     print_retained(call, call.memory.retain(lines, allow_secrets=allow_secrets, **given), dry_run)

@@ -157,7 +157,10 @@ def import_(
         left = [{"place": place, "reason": reason} for place, reason in done.left]
         counts = fields(done, "kind pages logs same facts=kept known")
         return out.raw_json({"schema": 1} | counts | {"left": left} | fields(done, "warnings diff"), found)
-    out.line(*(done.diff.splitlines() if dry_run else (*done.pages, *done.logs)))
+    if dry_run:
+        out.diff(done.diff)
+    else:
+        out.line(*done.pages, *done.logs)
     there = f"; here already: {done.same + done.known:,}" if done.same or done.known else ""
     verb = "would come" if dry_run else "came"
     out.note(f"{done.kind}: {many(len(done.pages), 'page')} and {many(done.kept, 'fact')} {verb} in{there}")

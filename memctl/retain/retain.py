@@ -89,7 +89,7 @@ def read_fact(
     read = parse(bare)
     if isinstance(read, Problem):
         if _LOOKS_LIKE_GRAMMAR.match(bare):
-            raise Usage(f"column {read.column}: {read.message}", read.suggestion)
+            raise Usage(f"{bare[:60]!r}, column {read.column}: {read.message}", read.suggestion)
         usual = Kind.OPINION if given.get("c") else Kind.EXPERIENCE if given.get("outcome") else Kind.WORLD
         read = Fact(usual, bare)
     if kind is not None:
@@ -177,10 +177,11 @@ def retain(
     if any(fact.sealed and not sealed_text().fullmatch(fact.text) for fact in facts):
         cure = "`memctl retain --sealed` reads it from stdin or asks for it: `ps` and histories know arguments"
         raise Refused("the text of a sealed line is never an argument", cure)
-    for fact in () if allow_secrets else facts:
+    for number, fact in enumerate(() if allow_secrets else facts, 1):
         if found := find_secrets(without_sealed(render(fact))):
             cure = "seal it: `memctl retain --sealed`; or add --allow-secrets"
-            raise Refused(f"this looks like a secret ({found[0].name})", cure)
+            said = f"fact {number} of {len(facts)}" if len(facts) > 1 else "this"
+            raise Refused(f"{said} looks like a secret ({found[0].name})", cure)
     path = workspace.contain(f"memory/{day}.md")
     known = _kept_elsewhere(workspace, path, day)
     bare = [replace(fact, block_id=None) for fact in facts]

@@ -269,9 +269,26 @@ def test_json(workspace: Workspace) -> None:
     assert done["warnings"] == []
 
 
-@pytest.mark.parametrize("stdin", ["\n \n", "One\nO(c=9): two\n"])
-def test_stdin_that_holds_nothing_or_a_bad_line_keeps_nothing(workspace: Workspace, stdin: str) -> None:
+@pytest.mark.parametrize("between", ["\u2028", "\x85", "\x0c", "\x1e"])
+@pytest.mark.parametrize("words", [("Tea", "milk"), ("Чай", "молоко"), ("茶", "奶")])
+def test_a_line_of_stdin_ends_where_the_line_ends(workspace: Workspace, words: tuple[str, str], between: str) -> None:
+    done = memctl("retain", "-", cwd=workspace.root, stdin=f"{words[0]}{between}{words[1]}\nTwo\r\n")
+    assert len(done.stdout.splitlines()) == 2
+    assert f"- W: {words[0]} {words[1]}\n- W: Two\n" in (workspace.root / LOG).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("stdin", "code", "told"),
+    [
+        ("\n \n", 2, ""),
+        ("One\nO(c=9): two\n", 2, "'O(c=9): two', column 3"),
+        ("One\npassword: hN7dk2Lq\n", 15, "fact 2 of 2"),
+    ],
+)
+def test_stdin_that_holds_nothing_or_a_bad_line_keeps_nothing(
+    workspace: Workspace, stdin: str, code: int, told: str
+) -> None:
     done = memctl("retain", "-", cwd=workspace.root, stdin=stdin)
-    assert done.returncode == 2
-    assert is_two_lines(done.stderr)
+    assert done.returncode == code
+    assert is_two_lines(done.stderr) and told in done.stderr
     assert not (workspace.root / LOG).exists()

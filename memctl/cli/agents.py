@@ -73,7 +73,7 @@ def _print_pack(call: Call, pack: "Pack", format: str | None, is_json: bool) -> 
 
 
 def _chat_text(file: str) -> str:
-    """The text of a file of messages, or of stdin; Usage for what cannot be read."""
+    """The text of a file of messages, or of stdin; PageUnreadable or Usage for what cannot be read."""
     cure = "name a file of messages as JSON in UTF-8"
     data = _read(file, cure)
     try:

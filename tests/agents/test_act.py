@@ -274,7 +274,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     made = json.loads(answer.out)
     assert (answer.code, made["reply"]) == (1, "\ufffd tail")
     assert (made["results"][0]["ok"], made["results"][0]["code"]) == (False, 1)
-    assert call(["act", "no-such-file"], root).code == 2
+    assert call(["act", "no-such-file"], root).code == 13
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")

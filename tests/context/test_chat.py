@@ -476,7 +476,7 @@ def test_the_command_takes_and_returns_a_chat(tmp_path: Path) -> None:
     assert call(["context", "-m", str(tmp_path / "chat.json"), "--budget", "50"], root).code == 2
     (tmp_path / "bad.json").write_bytes(b'[{"role": "\xff"}]')
     assert "byte 11 is not UTF-8" in call(["context", "-m", str(tmp_path / "bad.json")], root).err
-    assert call(["context", "-m", str(tmp_path / "none.json")], root).code == 2
+    assert call(["context", "-m", str(tmp_path / "none.json")], root).code == 13
 
 
 def test_cuts_do_not_move_when_the_core_grows_by_a_line() -> None:

@@ -494,7 +494,7 @@ def test_a_line_that_holds_up_its_neighbour_stays(tmp_path: Path) -> None:
     workspace = write_pages(tmp_path, {NEW: "- W: Above\nprose below\n- \n- W: Other\n"})
     before = state(workspace)
     done = gone(workspace, ids=(id_of(workspace, "Above"),))
-    assert done.lines == [] and "put a blank line below it" in done.left[0] and state(workspace) == before
+    assert done.lines == [] and "put a blank line between them" in done.left[0] and state(workspace) == before
 
 
 # -- what is left nowhere ---------------------------------------------------------------------------------------------

@@ -403,7 +403,7 @@ def test_in_a_hurry_the_newest_part_of_a_session_counts(workspace: Workspace, mo
     monkeypatch.setattr("memctl.ingest.ingest._NEWEST", 1 << 17)
     done = Memory(workspace, lambda: NOW).ingest(path, apply=True, seconds=3600.0)
     assert [kept.fact.source for kept in done.kept] == ["user:session.jsonl#L301"]
-    assert not done.complete and "only what stands from line" in done.warnings[0] and done.turns < 200
+    assert not done.complete and "only what follows from line" in done.warnings[0] and done.turns < 200
 
 
 def test_what_cannot_be_read(workspace: Workspace, tmp_path: Path) -> None:

@@ -344,7 +344,7 @@ def test_a_failed_last_sync_says_that_the_text_stands_there(
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(files, "sync_folder", fail)
-    with pytest.raises(PageUnreadable, match="the text stands there, but the disk did not confirm it"):
+    with pytest.raises(PageUnreadable, match="the text was written, but the disk did not confirm it"):
         replace(workspace, PAGE, b"old\n", b"new\n")
     assert page_of(workspace).read_bytes() == b"new\n"
     assert strays(workspace) == []

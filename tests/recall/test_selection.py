@@ -94,7 +94,7 @@ def test_words_in_quotes_stand_together(root: Path, question: str, wanted: str) 
     found = _found(root, question)
     assert wanted in found and len(found.split("\n")) == 1, found
     told = call(["recall", '"drink cold" start'], root)
-    assert told.code == 0 and 'no line holds "drink cold" as it stands' in told.err
+    assert told.code == 0 and 'no line holds "drink cold" word for word' in told.err
     assert "drink" in _found(root, f"{question} drink?"), "in a sentence quotes hold a title"
 
 

@@ -44,6 +44,11 @@ HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180,
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
 
 
+def days_before(day: date, count: int) -> date:
+    """The day so many days earlier; the first of all days where there is none."""
+    return date.fromordinal(max(1, day.toordinal() - count))
+
+
 def moment(given: date | str) -> datetime:
     """A time as such, also from its ISO text; a day is its midnight. Usage for anything else."""
     try:

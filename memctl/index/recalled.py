@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Set
 from contextlib import suppress
-from datetime import date, timedelta
 
 from ..errors import MemctlError
+from ..facts import days_before
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import append_bounded
@@ -42,7 +42,7 @@ def drop_recalled(workspace: Workspace, refs: Set[str]) -> None:
 
 def recalled_lately(memory: OpenMemory) -> Counter[str]:
     """How often each line was an answer in the last 90 days, as far as that was recorded."""
-    first = str(memory.today - min(timedelta(days=_DAYS), memory.today - date.min))
+    first = str(days_before(memory.today, _DAYS))
     found: Counter[str] = Counter()
     for name in (_BEFORE, _FILE) if memory.workspace.settings.record else ():
         with suppress(OSError):

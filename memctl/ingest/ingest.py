@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, PageUnreadable, Usage
-from ..facts import Fact, said_as
+from ..facts import Fact, days_before, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled
@@ -251,7 +251,7 @@ def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
     """
     from ..markdown.page import parse_page
 
-    first = since or memory.today - timedelta(days=7)
+    first = since or days_before(memory.today, 7)
     asked: list[CandidateFact] = []
     for page in memory.workspace.scan():
         day = day_of(page.path)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from math import log2
 
 from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
 from ..errors import MemctlError
-from ..facts import Citation, Period, is_trusted
+from ..facts import Citation, Period, days_before, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
@@ -187,7 +187,7 @@ def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
 
 # -- where questions come from ----------------------------------------------------------------------------------------
 
-_LATELY = timedelta(days=90)  # what was told, or passed, before that is asked about no more
+_LATELY = 90  # days; what was told, or passed, before that is asked about no more
 _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it says
 
 
@@ -219,8 +219,8 @@ def _state(memory: OpenMemory) -> str:
 
 def quick_doubts(memory: OpenMemory, days: int = 90) -> Iterator[Doubt]:
     """The same without what only the plan of reflect tells: the work grows with what was told lately."""
-    yield from _replaced(memory, memory.today - timedelta(days))
-    for entry in past_plans(memory.index, memory.today, memory.today - _LATELY):
+    yield from _replaced(memory, days_before(memory.today, days))
+    for entry in past_plans(memory.index, memory.today, days_before(memory.today, _LATELY)):
         yield Doubt("due", (entry.ref,), f"it was to be on {entry.last or entry.first}")
     yield from _same(memory)
     yield from _trust(memory)
@@ -280,7 +280,7 @@ def _trust(memory: OpenMemory) -> Iterator[Doubt]:
 
     Of an import there is a page to vouch for, not a line.
     """
-    found = from_outside(memory.index, memory.today - _LATELY)
+    found = from_outside(memory.index, days_before(memory.today, _LATELY))
     found = [each for each in found if not each.origin.startswith("import")]
     said = saying(memory.index, {entry.content_key for entry in found})
     for entry in found:

@@ -213,3 +213,13 @@ def test_hits_by_page(root: Path) -> None:
     assert len(dict.fromkeys(pages)) == 1 + sum(one != two for one, two in itertools.pairwise(pages)) > 1
     assert f"{LOG}\n1. " in call(["recall", "straight production", "--by", "page"], root).out
     assert call(["recall", "x", "--by", "day"], root).code == 2
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_before_the_first_of_all_days_and_after_the_last_there_is_nothing(root: Path, tmp_path: Path, day: str) -> None:
+    """Ninety days earlier, or later, is no error."""
+    chat = tmp_path / "chat.md"
+    chat.write_text("**User:** Мы живём в Порту.\n\n**Assistant:** 好的\n", "utf-8")
+    words = "review", "forget --unused", "forget --outdated", "recall --since 7d disk", "reflect -n", "check"
+    for each in (*(line.split() for line in words), ["ingest", str(chat), "--review"]):
+        assert call(each, root, MEMCTL_NOW=day).code in (0, 1, 2), each

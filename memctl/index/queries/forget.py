@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from datetime import date, timedelta
+from datetime import date
 
 from ...errors import CannotWrite, LockBusy
-from ...facts import HALF_LIFE_DAYS, Kind
+from ...facts import HALF_LIFE_DAYS, Kind, days_before
 from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
 from ...markdown.lines import Role
@@ -197,9 +197,9 @@ def drop_derived(workspace: Workspace) -> None:
 
 def old_before(kind: Kind, today: date) -> date:
     """The day before which a line of this kind is old: two half-lives of its recency ago, two years for the world."""
-    return today - timedelta(days=2 * HALF_LIFE_DAYS.get(kind, _DURABLE_DAYS))
+    return days_before(today, 2 * HALF_LIFE_DAYS.get(kind, _DURABLE_DAYS))
 
 
 def outdated_before(today: date) -> date:
     """What was replaced before this day is outdated: a year ago."""
-    return today - timedelta(days=_OUTDATED_DAYS)
+    return days_before(today, _OUTDATED_DAYS)

@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -221,6 +221,7 @@ class _Face:
         self._greeted = False
         self._modern: bool | None = None  # until the first request
         self._waiting: dict[str, Future[Result]] = {}  # what is to be answered; a request that is taken back goes
+        self._sent = threading.Condition()
         self._methods = {
             "ping": _Method(lambda _: {}, {}, cached=False),
             "initialize": _Method(
@@ -262,18 +263,25 @@ class _Face:
 
     def _done(self, id: Id, method: _Method, job: Future[Result]) -> None:
         """Answer what a thread has done, unless the request was taken back."""
-        if self._waiting.pop(str(id), None) is None:
+        if str(id) not in self._waiting:
             return
+        try:
+            self._wire.send(id, self._answer(method, job))
+        finally:
+            with self._sent:  # only now: who waits for a job alone may end before its answer is sent
+                self._waiting.pop(str(id), None)
+                self._sent.notify_all()
+
+    def _answer(self, method: _Method, job: Future[Result]) -> Result:
         error = job.exception()
         if error is None:
-            self._wire.send(id, {"result": self._enveloped(job.result(), method)})
-            return
+            return {"result": self._enveloped(job.result(), method)}
         if isinstance(error, MemctlError):
             error = MessageError(_INVALID_PARAMS, "; ".join(in_callers_words(error)))
         elif not isinstance(error, MessageError):
             logging.getLogger(__name__).error("a request failed", exc_info=error)
             error = MessageError(_INTERNAL_ERROR, "unexpected; please report this")
-        self._wire.send(id, {"error": error.error})
+        return {"error": error.error}
 
     def _method(self, name: str, params: Params) -> _Method:
         """The method, if this client may call it now and with these parameters. The first request decides the era."""
@@ -335,7 +343,8 @@ class _Face:
 
     def answer_the_rest(self) -> None:
         """Wait a little for what was asked before the client closed its end: it may still read, such as behind a pipe."""
-        wait(tuple(self._waiting.values()), _GRACE)
+        with self._sent:
+            self._sent.wait_for(lambda: not self._waiting, _GRACE)
 
     def finish(self) -> None:
         """Wait a little for a write that is going on, let none begin, and let what was answered reach the client."""

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -215,7 +216,8 @@ def test_status_names_no_package_and_no_flag(tmp_path: Path, monkeypatch: pytest
 def test_what_was_asked_before_stdin_closed_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as behind a pipe; nothing is waited for that was answered."""
     sent: dict[object, Any] = {}
-    wire = SimpleNamespace(send=lambda id, answer: sent.update({id: answer}))
+    slow = threading.Event()  # nobody sets it: a client that reads slowly
+    wire = SimpleNamespace(send=lambda id, answer: slow.wait(0.1) or sent.update({id: answer}))
     monkeypatch.setattr(mcp_server, "_GRACE", 60)
     face = mcp_server._Face(
         mcp_tools.Session(memory_on(write_pages(tmp_path, {"memory.md": "чай 茶 tea\n"})), True), wire

@@ -11,7 +11,7 @@ from ..errors import NothingFound, Usage
 from ..facts import Citation, Span
 from ..hits import Hit
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import BeliefLines, heads_about, heads_concerning, placed
+from ..index.queries.beliefs import BeliefLines, heads_about, heads_concerning, lines_of_facts, placed
 from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread
 from ..language.names import entity_key
@@ -89,7 +89,7 @@ def _views(memory: OpenMemory, as_of: date | None, heads: Sequence[BeliefLines] 
     if heads == [] or not (workspace.root / OPINIONS).exists():
         return []
     text = read_page(workspace, OPINIONS).text
-    entries = read_entries(text)[0] if heads is None else _entries_at(text, heads)
+    entries = read_entries(text)[0] if heads is None else _entries_at(text, heads, lines_of_facts(memory.index))
     written = read_last_written(text)
     lines = placed(memory.index, {bullet.ref for entry in entries for _, bullet in entry.bullets if bullet.ref})
     seen = reread(workspace, lines)
@@ -101,9 +101,15 @@ def _views(memory: OpenMemory, as_of: date | None, heads: Sequence[BeliefLines] 
     return [view for view in found if view]
 
 
-def _entries_at(text: str, heads: Sequence[BeliefLines]) -> list[BeliefEntry]:
-    """The beliefs with these heads: no more is parsed. Where the page is not as it was indexed, all that stand on it."""
+def _entries_at(text: str, heads: Sequence[BeliefLines], facts: Sequence[int]) -> list[BeliefEntry]:
+    """The beliefs with these heads: no more is parsed.
+
+    All that stand on the page where it is not as it was indexed, and where one of its `facts` is indented: such a fact is a
+    part of the belief above it, and what follows may be evidence of that.
+    """
     lines, found = split_lines(text), list[BeliefEntry]()
+    if any(lines[number - 1][:1].isspace() for number in facts if number <= len(lines)):
+        return read_entries(text)[0]
     for head in heads:
         alone = read_entries("\n".join(lines[head.line - 1 : head.before and head.before - 1]))[0]
         if len(alone) != 1 or alone[0].ref not in (None, head.ref):

@@ -100,10 +100,8 @@ def log(
         call.out.line(f"{point.day} belief {change} {', '.join(view.entities)}: {view.text} ^{view.ref}")
     if not told and not moves:
         when = "yet today" if not since and first == last == call.now.date() else "then"
-        notes = call.memory.recall(call.memory.query(kinds=("note",), since=begin, until=end), k=100).hits
-        asked = f"`memctl recall --since {begin} --until {end}` has the notes"
-        is_noted = any(begin <= (hit.day or "") <= end for hit in notes)
-        call.out.note(f"no fact was written down {when}; {asked}" if is_noted else f"nothing was written down {when}")
+        asked = f"`memctl recall --since {begin} --until {end}` shows notes, if there are any"
+        call.out.note(f"no fact was written down {when}; {asked}")
     return 0 if told or moves else 1
 
 

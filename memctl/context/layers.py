@@ -80,7 +80,8 @@ class Layers:
     def _held(self, name: str, layer: str, section: str = "") -> list[Item]:
         """The current values of the slots of an entity, or of the owner, as items."""
         slots = self._index.remembered(f"slots {self._today} {name}", lambda: self._slots(name))
-        return [slot_item(hit, newer, layer, section) for hit, newer in slots if self._may_enter(hit)]
+        open_slots = ((hit, newer) for hit, newer in slots if self._may_enter(hit))
+        return [slot_item(h, n if n and self._may_enter(n) else None, layer, section) for h, n in open_slots]
 
     def _slots(self, name: str) -> list[tuple[Hit, Hit | None]]:
         """The value of each slot, and the line that may have replaced it in words."""

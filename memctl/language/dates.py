@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from memctl.facts import Period, last_of_month
 from memctl.language.dates_lexer import DateToken, lexer, read_iso
-from memctl.language.sentences import is_past, is_plan
+from memctl.language.sentences import is_past
 from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words_of
 
 from ..errors import Usage
@@ -495,26 +495,14 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
     """
     if day is None:
         once, again = (set(find_times(text, date(year, 5, 17))) for year in (1999, 2013))
-        periods: set[Period | None] = {mention.period for mention in once & again}
+        periods = {mention.period for mention in once & again}
     else:
         hits = list(_scan(text, day))
         past = bool(hits) and is_past(text)  # nearly all lines name no time
-        plan = bool(hits) and not past and is_plan(text)
-        periods = {
-            _coming(mention.period, cycle, day) if plan and cycle else
-            mention.period if _settled(mention.period, cycle, day, past) else None
-            for mention, cycle in hits
-        }  # fmt: skip
+        if not all(_settled(mention.period, cycle, day, past) for mention, cycle in hits):
+            return None
+        periods = {mention.period for mention, _ in hits}
     return periods.pop() if len(periods) == 1 else None
-
-
-def _coming(period: Period, cycle: int, day: date) -> Period | None:
-    """What a plan means by a day without a year or week: the next one, if that is near."""
-    if period.first is None or period.last is None:
-        return None
-    step = (1, _WEEK) if cycle <= 7 else (12, _MONTH)
-    ahead = period if period.last >= day else Period(shifted(period.first, *step), shifted(period.last, *step))
-    return ahead if ahead.first and ahead.first - day < _NEAR else None
 
 
 def day_of(name: str, written: str | None, today: date) -> date | None:

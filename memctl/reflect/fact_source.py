@@ -85,7 +85,8 @@ class FactSource:
                 found.append(AnswerLine(replace(answer.fact, supports=(), refutes=()), answer))
             elif by := spoken_for.get(answer.fact.by):
                 found.append(AnswerLine(answer.fact, by, INFERRED if is_model else 1.0))
-        both = (answer.fact.supports for answer in said if len(answer.fact.supports) == 2)
+        owners = (answer.fact for answer in said if answer.fact.settles or answer.fact.source in (None, "user"))
+        both = (fact.supports for fact in owners if len(fact.supports) == 2)
         told = (questions_of(*order) for pair in both for order in (pair, pair[::-1]))
         return found, {question for answer in said for question in answer.fact.settles}.union(*told)
 

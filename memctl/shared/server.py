@@ -166,12 +166,23 @@ def _watched(connection: Any) -> Iterator[None]:
     """Leave a server that was asked and says nothing, as one that is gone."""
     over, wait, until = Event(), connection.wait, [math.inf]
 
-    def answered(*asked: Any, **named: Any) -> Any:  # psycopg waits there for every answer
+    def answered(steps: Any, *more: Any, **named: Any) -> Any:  # psycopg waits there for every answer
         until[0] = time.monotonic() + _SILENCE
         try:
-            return wait(*asked, **named)
+            return wait(moving(steps), *more, **named)
         finally:
             until[0] = math.inf
+
+    def moving(steps: Any) -> Any:
+        ready = None
+        while True:
+            if ready:  # a part was sent or came; nothing did where the time of a step is over
+                until[0] = time.monotonic() + _SILENCE
+            try:
+                waiting_for = steps.send(ready)
+            except StopIteration as end:
+                return end.value
+            ready = yield waiting_for
 
     def watch() -> None:
         while not over.wait(_SILENCE / 9):

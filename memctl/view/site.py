@@ -251,10 +251,14 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
     made: set[Path] = set()
     site = Site(memory, most, _MOST_BELIEFS, kept)
     count = size = 0
+    if folder.exists() and not folder.is_dir():
+        raise Usage(f"{folder} is a file", "name a folder")
     earlier = {page for below in (".", "lines", "entity") for page in (folder / below).glob("*.html")}
     for page in earlier:
-        if b" \xc2\xb7 memctl</title>" not in page.read_bytes():
-            raise Usage(f"{page} is no page of a view", "name an empty folder, or that of an earlier view")
+        with as_cannot_write(page):
+            is_ours = page.is_file() and b" \xc2\xb7 memctl</title>" in page.read_bytes()
+        if not is_ours:
+            raise Usage(f"{page} is not a page of a view", "name an empty folder, or that of an earlier view")
 
     def put(path: str, text: str) -> None:
         nonlocal count, size

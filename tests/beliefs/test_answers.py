@@ -185,5 +185,10 @@ def test_one_belief_is_read_without_the_others(tmp_path: Path, monkeypatch: pyte
         among = {"Boris": {"Boris"}, "王伟": {"王伟"}}.get(name, {"Irina", "Ира", "Ирина", "Ira"})
         assert beliefs(memory, about=name) == tuple(view for view in every if among & {*view.entities})
     assert BELIEFS not in texts and sum(map(len, texts)) < 10 * len(BELIEFS)
-    (memory.workspace.root / "bank/opinions.md").write_text(BELIEFS.replace("O(c=0.60)", "O(c=0.61)"), "utf-8")
+    page = memory.workspace.root / "bank/opinions.md"
+    page.write_text(BELIEFS.replace("O(c=0.60)", "O(c=0.61)"), "utf-8")
     assert why(memory, "o-short").beliefs[1].standing.confidence == 0.61
+    nested = "\n  - W: said so twice\n  - 2025-11-03 · against · on the phone\n"
+    page.write_text(BELIEFS.replace("\r\n<!--", f"{nested}<!--"), "utf-8")
+    assert [view for view in beliefs(memory) if view.ref == "o-short"] == list(why(memory, "o-short").beliefs)
+    assert {"against", "for"} <= {bullet.verdict for bullet in why(memory, "again").beliefs[0].evidence}

@@ -624,3 +624,13 @@ def test_what_a_slot_holds_says_which_line_may_have_replaced_it(tmp_path: Path, 
     memory.answer(question.id, "b")
     assert "perhaps" not in context(memory, "Atlas?", ContextOptions(), stable=False).text
     assert not memory.facts()[0].perhaps_superseded_by
+
+
+def test_no_untrusted_line_stands_beside_what_a_slot_holds(tmp_path: Path) -> None:
+    """Not even one outside of the facts of its log, whose source is part of its text."""
+    web = "## Web\n\n- W(src=web:example.org): I switched from the Pixel 7 phone to an iPhone now\n"
+    pages = {"memory/2025-10-20.md": "- W(key=phone): my phone is a Pixel 7\n", "memory/2025-11-20.md": web}
+    memory = memory_on(write_pages(tmp_path, pages))
+    assert memory.facts()[0].perhaps_superseded_by
+    text = context(memory, "what phone?", ContextOptions()).text
+    assert "Pixel 7" in text and "iPhone" not in text

@@ -133,14 +133,3 @@ def test_work_grows_with_the_text_and_not_its_square(part: str) -> None:
 
 def test_a_mention_is_a_value() -> None:
     assert find_times("on 2025-11-27", TODAY) == [Mention(3, 13, Period(date(2025, 11, 27), date(2025, 11, 27)))]
-
-
-@pytest.mark.parametrize(
-    ("text", "until"),
-    [
-        ("Will move to Dresden on 1 December", "2025-12-01"), ("Собирается в Рим 3 декабря", "2025-12-03"), ("打算12月10日去上海", "2025-12-10"),
-        ("Is going to run on Sunday", "2025-11-30"), ("Plans to visit Rome on 3 October", None), ("Moved to Dresden on 1 December", None),
-    ],
-)  # fmt: skip
-def test_a_plan_means_the_coming_day(text: str, until: str | None) -> None:
-    assert ((said := valid_from_text(text, date(2025, 11, 27))) and str(said.last)) == until

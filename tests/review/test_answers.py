@@ -266,3 +266,15 @@ def test_both_hold_is_heard_however_it_was_written(tmp_path: Path) -> None:
     memory.resolve(newer.ref, older.ref, both=True)
     memory.reflect()
     assert [belief.over for belief in memory.beliefs()] == [None, None]
+
+
+@pytest.mark.parametrize("source", ["agent", "llm"])
+def test_what_a_program_holds_for_both_silences_no_question(tmp_path: Path, source: str) -> None:
+    pages = {DAY: "- O @Anna: 喜欢早上开会 ^aa\n", "memory/2025-11-25.md": "- O @Anna: 不再喜欢早上开会 ^bb\n"}
+    pages["memory/2025-11-26.md"] = f"- S(src={source},for=aa,for=bb) @Anna: seen both ways\n"
+    memory = memory_with(tmp_path, pages=pages)
+    memory.reflect()
+    before = {belief.ref: belief.over for belief in memory.beliefs()}
+    (memory.workspace.root / "memory/2025-11-26.md").unlink()
+    memory.reflect()
+    assert before == {belief.ref: belief.over for belief in memory.beliefs()} and any(before.values())

@@ -112,9 +112,11 @@ def test_pages_stand_in_place_of_those_of_an_earlier_view_and_of_nothing_else(tm
     for mine in ("index.html", "lines/my.html"):
         (out / mine).write_text("mine")
         done = call(["view", "--out", str(out)], workspace.root)
-        assert done.code == 2 and "no page of a view" in done.err and (out / mine).read_text() == "mine"
+        assert done.code == 2 and "not a page of a view" in done.err and (out / mine).read_text() == "mine"
         (out / mine).unlink()
-    assert call(["view", "--out", str(workspace.root / "memory/2025-11-01.md")], workspace.root).code == 13
+    (out / "folder.html").mkdir()
+    for folder in (out, workspace.root / "memory/2025-11-01.md"):
+        assert call(["view", "--out", str(folder)], workspace.root).code == 2
 
 
 def test_pictures_are_svg_and_without_scripts(tmp_path: Path) -> None:

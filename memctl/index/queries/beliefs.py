@@ -88,6 +88,13 @@ def heads_about(index: Index, names: Iterable[str]) -> list[BeliefLines]:
     return sorted(map(BeliefLines._make, index.rows_in(sql, names)), key=lambda head: head.line)
 
 
+def lines_of_facts(index: Index) -> list[int]:
+    """The lines on which a fact begins on bank/opinions.md."""
+    return index.column(
+        f"SELECT line FROM live WHERE role = 'fact' AND page = (SELECT id FROM page WHERE path = '{OPINIONS}')"
+    )
+
+
 def heads_concerning(index: Index, ref: str) -> list[BeliefLines]:
     """The beliefs with this id or a piece of evidence that has it, in page order, and those whose id is not written down."""
     above = "SELECT max(id) FROM entry AS above WHERE above.id < bullet.id AND above.role = 'fact'"

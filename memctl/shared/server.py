@@ -80,14 +80,16 @@ class SharedServer:
         self._driver: Any = psycopg
         self._url, self._most = url, _KEPT if keep else 0
         self._idle: list[Any] = []
-        self._given: dict[str, Any] = {"host": "@"}
-        with suppress(
-            psycopg.Error
-        ):  # what it says may quote the password; so may the place, where that has an @ or a /
-            self._given = psycopg.conninfo.conninfo_to_dict(url)
-        if any("@" in str(self._given.get(part)) for part in ("host", "port", "dbname")):
-            cure = "write postgresql://USER@HOST:5432/DB, and the password into ~/.pgpass"
-            raise Usage("the address of the server cannot be read", cure)
+        cure = "write postgresql://USER@HOST:5432/DB, and the password into ~/.pgpass"
+        unreadable = Usage("the address of the server cannot be read", cure)
+        try:
+            self._given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error:  # whose text may quote the password
+            raise unreadable from None
+        if any(
+            "@" in str(self._given.get(part)) for part in ("host", "port", "dbname")
+        ):  # a part of a password, it may be
+            raise unreadable
 
     @property
     def place(self) -> str:

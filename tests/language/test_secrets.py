@@ -160,6 +160,7 @@ SHAPES: list[tuple[str, Callable[[Dice], str]]] = [
     ("password", lambda d: f"machine ci.local login bot password {d.password()}"),
     ("card number", card),
     ("card number", lambda d: "card: " + card(d).replace(" ", "")),
+    ("card number", lambda d: "银行卡 " + card(d).replace(" ", "")),
     ("wallet seed phrase", lambda d: "seed phrase: " + words(d, 12)),
 ]
 

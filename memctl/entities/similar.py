@@ -14,7 +14,6 @@ from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transli
 from ..language.words import languages, words
 
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
-ALIKE = 0.9  # trigram similarity (Jaccard, as in pg_trgm) from which long names are alike
 _CROWD = 40  # names that share a form: it does not tell them apart
 
 _ROMAN = re.compile("x{0,2}(?:i{1,3}|i?v|vi{1,3}|ix)|x{1,2}")
@@ -126,10 +125,6 @@ def _blocks(form: _NameForm) -> Iterator[str]:
         if len(word) >= SLIP_LETTERS and word.isalpha():
             yield from (f"{rest}/{word[:cut]}{word[cut + 1 :]}" for cut in range(1, len(word)))
             yield f"{rest}/{word}"
-        elif word in _words("fillers"):
-            yield f"{rest}/"
-    if len(form.words) > 3:
-        yield " ".join(sorted(form.words)) + "/"
 
 
 def _firsts(form: _NameForm) -> Iterator[str]:
@@ -164,7 +159,8 @@ def _alike(one: _NameForm, other: _NameForm) -> str:
     letters = "".join(one.words)
     if letters == "".join(other.words) and len(letters) >= 4:
         return "the same letters, written apart"
-    return _sounding(one, other) or _inflected(only, there) or _slipped(one, other, only, there)
+    slipped = len(only) == len(there) == 1 and is_slip(only[0], there[0])
+    return _sounding(one, other) or _inflected(only, there) or ("one letter differs" if slipped else "")
 
 
 def _sounding(one: _NameForm, other: _NameForm) -> str:
@@ -195,20 +191,6 @@ def _gendered(one: str, other: str) -> bool:
     if long.startswith(short):
         return long[len(short) :] in _words("feminine")
     return any({short[-2:], long[-2:]} == set(pair.split("/")) for pair in _words("gendered"))
-
-
-def _slipped(one: _NameForm, other: _NameForm, only: Sequence[str], there: Sequence[str]) -> str:
-    if len(only) == len(there) == 1 and is_slip(only[0], there[0]):
-        return "one letter differs"
-    words = [word for word in (*only, *there) if word not in _words("fillers")]
-    close = not words or (len(only) == len(there) == 1 and _edits(*only, *there)[0] == "near")
-    return "spelled almost alike" if close and similarity(one.words, other.words) >= ALIKE else ""
-
-
-def similarity(one: Iterable[str], other: Iterable[str]) -> float:
-    """The trigrams that two names share, of all that they have: Jaccard over words padded as in PostgreSQL's pg_trgm."""
-    a, b = ({f"  {word} "[at : at + 3] for word in words for at in range(len(word) + 1)} for words in (one, other))
-    return len(a & b) / len(a | b)
 
 
 @cache

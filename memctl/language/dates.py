@@ -44,7 +44,6 @@ _CALENDAR = frozenset(["calendar", "iso"])
 _CLOSERS = {f"{name}_end": name for name in ("since", "after", "before", "until")} | {"start_end": "since"}
 _SHUT_LEFT = frozenset("@/\\#$€£¥№_")
 _SHUT_RIGHT = frozenset("@/\\#_%$°")
-_CODE_RIGHT = frozenset("([=")
 
 
 class Mention(NamedTuple):
@@ -80,8 +79,6 @@ def _one(day: date) -> Period:
 
 def _months(slots: _Slots, year: int) -> Period:
     ordinal = slots.get("ord", slots.get("figure"))
-    if ordinal is not None and not 1 <= ordinal <= 4:
-        raise ValueError(ordinal)
     if ordinal is not None or "months_of" in slots:
         return Period.months(year, *(divmod(slots["months_of"], 100) if ordinal is None else (3 * ordinal - 2, 3)))
     if "season" in slots:
@@ -389,11 +386,9 @@ def _counts_things(text: str, end: int) -> bool:
 
 
 def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhrase) -> bool:
-    """False inside a path, handle, call, sum of money or hyphenated word, or after another number (1 000 days ago)."""
+    """False inside a path, handle, sum of money or hyphenated word, or after another number (1 000 days ago)."""
     start, end = tokens[at].start, tokens[phrase.end - 1].end
     before, after = text[start - 1 : start], text[end : end + 1]
-    if after in _CODE_RIGHT and text[end - 1].isascii() and text[end - 1].isalpha():
-        return False
     if before in _SHUT_LEFT or after in _SHUT_RIGHT or (before in ("+", "-", ".") and text[start].isdigit()):
         return False
     if at and (tokens[at - 1].tight or ("num" in tokens[at].readings and "num" in tokens[at - 1].readings)):

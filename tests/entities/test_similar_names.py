@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memctl.entities import similar
-from memctl.entities.similar import SimilarNames, is_slip, similarity
+from memctl.entities.similar import SimilarNames, is_slip
 from memctl.language.names import entity_key
 
 SAME = [
@@ -22,7 +22,6 @@ SAME = [
     # another spelling, order, spacing, form
     ("Irina Volkova", "Volkova Irina"), ("Irina Volkova", "Irina Volkowa"), ("Alexey", "Aleksei"), ("GullSpit", "Gull Spit"), ("NorthGate", "North Gate"),
     ("NJ-01", "NJ01"), ("Ирину", "Ирина"), ("Дашу Смирнову", "Даша Смирнова"), ("Волкова Ирина", "Irina Volkova"),
-    ("European Bank for Reconstruction and Development", "The European Bank for Reconstruction and Development"),
     # slips
     ("Nightjar", "Nigthjar"), ("Nightjar", "Nightjarr"), ("Dumpling", "Dumping"), ("Козодой", "Казодой"),
     ("PostgreSQL", "PostgresSQL"), ("Irina Volkova", "Irina Vollkova"), ("Kubernetes", "Kubernets"), ("Нахимов", "Нахимоов"),
@@ -119,13 +118,6 @@ def test_a_slip_is_symmetric(one: str, other: str) -> None:
     assert is_slip(one, other) == is_slip(other, one)
     if is_slip(one, other):
         assert one != other and one[0] == other[0] and one[-1] == other[-1]
-
-
-def test_similarity_is_that_of_pg_trgm() -> None:
-    """Figures from PostgreSQL's manual and from counting by hand."""
-    assert similarity(["word"], ["two", "words"]) == pytest.approx(0.363636, abs=1e-6)
-    assert similarity(["cat"], ["cat"]) == 1
-    assert similarity(["cat"], ["dog"]) == 0
 
 
 def test_twenty_thousand_names(monkeypatch: pytest.MonkeyPatch) -> None:

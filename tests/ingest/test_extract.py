@@ -66,7 +66,7 @@ def test_a_name_and_a_home_are_certain_in_any_script(said: str) -> None:
 
 @pytest.mark.parametrize("case", TALKS, ids=[f"{each['kind']}: {each['said'][-1][:60]}" for each in TALKS])
 def test_what_is_found(case: dict[str, Any]) -> None:
-    """Statements in three languages, what an earlier turn tells, what is taken back; nothing of questions, games and pastes."""
+    """Statements in three languages, what an earlier turn tells; nothing of questions, games and pastes."""
     found = talk(*case["said"])
     assert [one.turn for one in found] == [expected[0] for expected in case["found"]], found
     for one, (turn, rule, words, came, tier) in zip(found, case["found"], strict=True):
@@ -103,12 +103,6 @@ def test_nothing_comes_from_tools_the_system_thoughts_and_explanations(said: str
     """The statements of a person are nobody's in the mouth of another."""
     assert [talk(f"{role}: {said}") for role in "TSK"] == [[], [], []]
     assert [one for one in talk("Explain.", f"A: {said}") if one.rule not in ("report", "finding")] == []
-
-
-def test_a_relation_with_one_value_gets_its_key() -> None:
-    """Of the owner, and of the person whom a pronoun means."""
-    found = talk("My sister Anna lives in Porto. She lives in Lisbon now.", "I live in Leeds.", owner="Mira")
-    assert [(one.fact.entities, one.fact.key) for one in found[1:]] == [(("Anna",), "city"), (("Mira",), "city")]
 
 
 def test_two_people_are_both_persons() -> None:

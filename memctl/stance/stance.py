@@ -17,7 +17,6 @@ from ..facts import Fact, Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import fold, stop_terms, terms
 from ..language.names import entity_key, is_han, letter_script
-from ..language.synonyms import groups
 from ..language.words import languages, lines, pattern
 
 _SILENT = frozenset(("aside", "hearsay"))
@@ -115,7 +114,7 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
     pairs = [ViewPair(*views, held, said) for views in product(mine, its)]
     others = any(canonical(name) not in shared for name in told)
-    plain = not (others or (held.marks | said.marks) & _UNSURE or opposed(held.things, said.things))
+    plain = not (others or (held.marks | said.marks) & _UNSURE)
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
 
@@ -164,13 +163,11 @@ def _both(pair: ViewPair) -> frozenset[str]:
 
 
 def _is_alike(pair: ViewPair) -> bool:
-    """True where two views share a third of what one of them is about: two attitudes of either, else of the belief's.
+    """True where two views share a third of what that of the belief is about.
 
     Of a long belief without an attitude several things must be shared; of one with an attitude, what that is about.
     """
     shared, about = _both(pair), len(pair.held.things | pair.held.before)
-    if pair.held.felt and pair.said.felt:
-        about = min(about, len(pair.said.things | pair.said.before))
     felt = any(view.felt for view in pair.belief.views)
     if felt and not pair.held.felt:
         return False
@@ -305,18 +302,6 @@ def _scales() -> dict[str, frozenset[End]]:
 
 
 @cache
-def _group_of() -> dict[str, str]:
-    """The first spelling of the group of other words for the same thing, by each single word of it."""
-    found: dict[str, str] = {}
-    for line in groups():
-        spelled = [part.strip().lstrip("~+").strip() for part in line.split(",")]
-        keys = [key for key in map(_plain, spelled) if len(key) == 1]
-        for key in keys:
-            found.setdefault(key[0], keys[0][0])
-    return found
-
-
-@cache
 def _pieces() -> re.Pattern[str]:
     light = _alternation(word for line in _listed("light") for word in line.split())
     whole = _alternation(end.strip() for line in _listed("scales") for end in re.split("[,|]", line))
@@ -349,7 +334,7 @@ def _plain(text: str) -> list[str]:
 def _keys(text: str) -> list[tuple[str, str]]:
     """What a stretch of text is about, as `_spelled`, without function words and words that are nobody's object."""
     found = ((key, word) for key, word in _spelled(text) if key not in _light() and any(map(str.isalnum, key)))
-    return [(_group_of().get(key, key), word) for key, word in found if len(key) > 1 or is_han(key) or key.isdigit()]
+    return [(key, word) for key, word in found if len(key) > 1 or is_han(key) or key.isdigit()]
 
 
 def _about(view: View, text: str) -> View:

@@ -133,7 +133,7 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
     """A game or a story: neither this turn nor the answer to it says anything true."""
     folded = fold(turn.text[:2000])
     head = Sentence(folded, folded, language_of(folded))
-    if head.has("fiction_ends"):
+    if before.fiction and head.has("fiction_ends"):
         before.fiction = 0
         return len(folded) < _CALL_OFF
     if head.opens("fiction_start"):

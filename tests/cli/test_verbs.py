@@ -132,6 +132,8 @@ def test_status_says_that_it_is_stale(workspace: Workspace, memory: Memory) -> N
     ("text", "rule", "line"),
     [
         ("## Retain\n\n- no kind\n", "grammar", 3),
+        ("## Notes\n\n- W(key=db) @Atlas: Uses PostgreSQL\n", "grammar", 3),
+        ("## Заметки\n\n- O @Пётр: Любит чай\n", "grammar", 3),
         ("## Retain\n\n- W(colour=red): One\n", "attribute", 3),
         ("## Retain\n\n- W(c=0.5): One\n", "attribute", 3),
         ("## Retain\n\n- W(for=f-nothing1): One\n", "id", 3),
@@ -158,6 +160,7 @@ def test_check_names_what_is_to_mend(workspace: Workspace, memory: Memory, text:
     [
         "See memory/2025-11-27.md#L3, `[[Nobody]]` and ![[picture.png]].\n",
         "```\n[[Nobody]] memory/2020-01-01.md#L1\n```\n",
+        "- W: West\n- S(ome) dots\n- `W(key=db) @Atlas: how a fact looks`\n",
         "[[Peter]] [[Atlas|the project]] [[bank/decisions/why-postgres]] [[why-postgres#Why]]\n",
     ],
 )

@@ -41,17 +41,17 @@ _INLINE_CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _FILE = re.compile(r"\]\(<?([^()<>\n]+?\.(?:md|markdown))(?:#(?!L\d)[^()<>\n]*)?>?\)", re.IGNORECASE)
 
 
-def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
-    """The rows of a page. Equal path and text give equal rows.
-
-    `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
-    """
-    made = rows_made(path, text, held)
+def rows_of(path: str, text: str) -> PageRows:
+    """The rows of a page. Equal path and text give equal rows."""
+    made = rows_made(path, text)
     return made._replace(rows=tuple(made.rows))
 
 
 def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
-    """The same, with rows that are made while somebody goes through them, once: those of 8 MiB take 190 MiB together."""
+    """The same, with rows that are made while somebody goes through them, once: those of 8 MiB take 190 MiB together.
+
+    `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
+    """
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
     day = day_of(path)
     front = read_front_matter(page.front_matter)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import ExtraBroken, ExtraMissing, MemctlError, Usage
+from ..ids import hasher
 from ..notes.workspace import Workspace
 from .text_to_embed import RECIPE, clean, shortened
 
@@ -359,9 +360,7 @@ def _dim(configs: Sequence[dict[str, Any]]) -> int:
 
 def _fingerprint(folder: Path) -> str:
     """16 characters over the settings in a folder, and over the size and the beginning of its weights."""
-    from hashlib import blake2b
-
-    total = blake2b(digest_size=8)
+    total = hasher(8)
     for path in sorted(folder.rglob("*")):
         if path.suffix in (".json", ".safetensors", ".txt", ".model") and path.is_file():
             with open(path, "rb") as stream:

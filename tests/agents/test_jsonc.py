@@ -134,14 +134,6 @@ def test_any_text_is_read_or_refused_with_a_place(text: str, json5: bool) -> Non
         assert same(json.loads(text), found)
 
 
-@given(VALUES, st.sampled_from([None, 0, 2, "\t"]))
-def test_every_json_document_is_read(value: Any, indent: int | str | None) -> None:
-    """As json.dumps writes it; JSON5 reads it too."""
-    for ascii in (True, False):
-        text = json.dumps(value, indent=indent, ensure_ascii=ascii)
-        assert same(parse(text).value, value) and same(parse(text, json5=True).value, value)
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [

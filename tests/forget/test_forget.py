@@ -226,14 +226,6 @@ def test_selectors_must_all_hold(workspace: Workspace) -> None:
     assert chosen(workspace, ids=("port",), source="web") == []
 
 
-def test_no_selector_is_an_error(workspace: Workspace) -> None:
-    """Everything is never meant."""
-    with pytest.raises(Usage, match="which lines to forget"):
-        forget(memory_on(workspace), Selectors(), apply=True)
-    with pytest.raises(Usage, match="include-exempt"):
-        forget(memory_on(workspace), Selectors(before=TODAY, include_exempt=True))
-
-
 # -- expiry -----------------------------------------------------------------------------------------------------------
 
 
@@ -495,6 +487,8 @@ def test_a_line_that_holds_up_its_neighbour_stays(tmp_path: Path) -> None:
     before = state(workspace)
     done = gone(workspace, ids=(id_of(workspace, "Above"),))
     assert done.lines == [] and "put a blank line between them" in done.left[0] and state(workspace) == before
+    assert told(gone(workspace, ids=(id_of(workspace, "Above"), id_of(workspace, "Other")))) == [f"{NEW}#L6"]
+    assert "- W: Above\nprose below\n- \n- <!-- memctl:forgotten " in page(workspace, NEW)
 
 
 # -- what is left nowhere ---------------------------------------------------------------------------------------------

@@ -12,10 +12,9 @@ from hypothesis import given, strategies as st
 from strategies import DAYS, IDS, texts
 from torture import forgotten
 
-from memctl.facts import Fact, Kind, Span
+from memctl.facts import Span
 from memctl.forget.erase import RedactionTarget, redact_safely
 from memctl.index.rows import rows_of
-from memctl.markdown.additions import addition, spans_of
 from memctl.markdown.lines import Role, split_lines
 from memctl.markdown.markers import FORGOTTEN, Redaction, Tombstone, read_tombstone, redact, render_tombstone
 from memctl.markdown.page import Entry, parse_page
@@ -168,29 +167,6 @@ def test_burying_changes_nothing_else(lines: list[str], random: Random, everywhe
     assert gone | {redaction.span.line for redaction in redacted.stuck} >= {row.line for row in chosen}
     left = [target for target in targets if target.ref not in {redaction.ref for redaction in redacted.stuck}]
     assert not alone or redact_safely(path, redacted.text, left, DAY).text == redacted.text
-
-
-def test_a_line_whose_going_would_change_another_stays() -> None:
-    """Without the bullet, the prose below it would be a heading; all others go."""
-    text = "- W: Above\nprose\n- \n\n- W: Other\n"
-    rows = rows_of("bank/world.md", text).rows
-    targets = [RedactionTarget(row.ref, row.digest, Span(row.line, row.end_line)) for row in rows if row.role == "fact"]
-    redacted = redact_safely("bank/world.md", text, targets, DAY)
-    assert [redaction.span.line for redaction in redacted.stuck] == [1] and [
-        redaction.span.line for redaction in redacted.done
-    ] == [5]
-    assert redacted.text.startswith("- W: Above\nprose\n- \n\n- <!-- memctl:forgotten ")
-
-
-def test_the_same_line_can_be_retained_again() -> None:
-    """What stood there stands no more: it is news."""
-    fact = Fact(Kind.WORLD, "Lives in Lisbon", ("Peter",))
-    text = "## Retain\n\n- W @Peter: Lives in Lisbon\n"
-    assert addition(text, [fact], DAY).text == ""
-    redacted = redact(text, [Redaction(Span(3, 3), "f-1")], DAY)
-    added = addition(redacted, [fact], DAY).text
-    assert added == "- W @Peter: Lives in Lisbon\n"
-    assert spans_of(parse_page(redacted + added)) == {fact: Span(4, 4)}
 
 
 @pytest.mark.parametrize("old", [False, True])

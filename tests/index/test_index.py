@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 import sqlite_utils
-from store_helpers import LOG, PAGES, is_two_lines, make_workspace, memctl, rebuilt, rows, synced
+from store_helpers import LOG, PAGES, make_workspace, synced
 
 import memctl as package
 from memctl.errors import CannotWrite, LockBusy
@@ -238,15 +238,6 @@ def test_a_list_of_any_length(workspace: Workspace) -> None:
     assert sorted(found) == [("memory.md",), (LOG,)]
 
 
-def test_incremental_equals_rebuilt(workspace: Workspace) -> None:
-    index(workspace)
-    kept_up = rows(workspace)
-    index(workspace, rebuild=True)
-    assert rows(workspace) == kept_up == rebuilt(workspace)
-    assert verify(workspace).differences == ()
-    assert verify(workspace).rows == len(kept_up)
-
-
 def test_verify_compares_the_index_as_it_stands_and_leaves_nothing_behind(workspace: Workspace) -> None:
     index(workspace)
     (workspace.root / LOG).write_text("# Else\n")
@@ -270,15 +261,6 @@ def test_verify_names_what_differs(workspace: Workspace) -> None:
     assert "a rebuild gives" in difference
 
 
-def test_through_the_command_line(workspace: Workspace) -> None:
-    first = memctl("index", cwd=workspace.root)
-    assert (first.returncode, first.stdout) == (0, f"{len(PAGES)} read, 0 dropped, 0 unchanged\n")
-    assert memctl("index", "--rebuild", cwd=workspace.root).stdout.startswith(f"{len(PAGES)} read")
-    proved = memctl("index", "--verify", cwd=workspace.root)
-    assert proved.returncode == 0
-    assert "all as a rebuild makes them" in proved.stdout
-
-
 def test_a_lock_that_is_busy_through_the_command_line(workspace: Workspace) -> None:
     """Exit code 14. The usual 10 s of waiting are cut short."""
     from memctl.cli.app import load
@@ -293,13 +275,6 @@ def test_a_lock_that_is_busy_through_the_command_line(workspace: Workspace) -> N
         words = ["index", "-w", str(workspace.root)]
         assert run(load(words), words) == 14
     other.close()
-
-
-@pytest.mark.parametrize("words", [("index", "--bogus"), ("index", "extra")])
-def test_bad_words(workspace: Workspace, words: tuple[str, ...]) -> None:
-    done = memctl(*words, cwd=workspace.root)
-    assert done.returncode == 2
-    assert is_two_lines(done.stderr)
 
 
 def test_numbered_values_are_bound_by_name() -> None:

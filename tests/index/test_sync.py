@@ -37,15 +37,6 @@ def content(workspace: Workspace) -> str:
     return "\n".join(str(row) for row in rows(workspace))
 
 
-def test_the_first_sync_reads_all_and_the_second_nothing(tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path)
-    age(workspace)
-    first = synced(workspace)
-    assert (first.read, first.dropped, first.unchanged, first.stale) == (len(PAGES), 0, 0, None)
-    second = synced(workspace)
-    assert (second.read, second.dropped, second.unchanged) == (0, 0, len(PAGES))
-
-
 def test_only_what_changed_is_opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     real = sync_module.read_page

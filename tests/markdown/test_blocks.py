@@ -10,8 +10,6 @@ Each marker is a line of its own and starts it. A block that is never closed is 
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -334,15 +332,6 @@ def conflict(ours: str, theirs: str, base: str | None = None, end: str = "\n") -
     return f"<<<<<<< HEAD{end}{ours}{between}======={end}{theirs}>>>>>>> other branch{end}"
 
 
-def merged(tmp_path: Path, base: str, ours: str, theirs: str) -> str:
-    """What git makes of a page that two machines changed."""
-    paths = [tmp_path / name for name in ("ours", "base", "theirs")]
-    for path, text in zip(paths, (ours, base, theirs), strict=True):
-        path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    done = subprocess.run(["git", "merge-file", "-p", *map(str, paths)], capture_output=True, cwd=tmp_path)
-    return done.stdout.decode("utf-8", "surrogateescape")
-
-
 @pytest.mark.parametrize("base", [None, "", MINE.replace("mine", "old")])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_conflict_between_two_blocks_that_memctl_wrote_is_ours(base: str | None, end: str) -> None:
@@ -408,28 +397,3 @@ def test_untangle_takes_no_line_of_a_person(text: str, parts: list[str]) -> None
             [line for line in lines_of(t) if line.strip() and line not in passing] for t in (done, without_base(text))
         )
         assert kept == said
-
-
-def machine_page(body: str, mine: str = "A person's words.") -> str:
-    return splice(f"# Atlas\n\n{mine}\n", "x", body)
-
-
-def test_git_merges_of_two_machines_that_reflected(tmp_path: Path) -> None:
-    base = machine_page("- a")
-    ours, theirs = machine_page("- a\n- b", "My own words."), machine_page("- a\n- c")
-    text = merged(tmp_path, base, ours, theirs)
-    assert "<<<<<<<" in text
-    assert resolve_conflict(text) == ours
-
-
-def test_lines_that_git_merged_inside_a_block_need_both_sides(tmp_path: Path) -> None:
-    """Only the hashes conflict then: without the sides, a merged line might be a person's."""
-    common = "\n".join(f"- {n}" for n in range(20))
-    base, ours, theirs = (machine_page(body) for body in (common, f"- first\n{common}", f"{common}\n- last"))
-    text = merged(tmp_path, base, ours, theirs)
-    assert text.count("<<<<<<<") == 1
-    assert resolve_conflict(text) == text
-    assert resolve_conflict(text, (ours, theirs)) == ours
-    by_hand = theirs.replace("- 7\n", "- seven\n")
-    text = merged(tmp_path, base, ours, by_hand)
-    assert resolve_conflict(text, (ours, by_hand)) == text

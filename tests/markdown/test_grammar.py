@@ -19,7 +19,7 @@ from strategies import HOSTILE, RAW, examples, facts, growth, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, is_trusted
 from memctl.markdown.attributes import ATTRIBUTES
-from memctl.markdown.grammar import Problem, parse, printable_line, render, split_block_id, with_attributes
+from memctl.markdown.grammar import Problem, parse, printable_line, render, with_attributes
 
 W, B, O, S = Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION  # noqa: E741
 
@@ -78,6 +78,12 @@ UNDERSTOOD = [
     ("W: x \\^abc", Fact(W, "x ^abc")),
     ("W: 2^8", Fact(W, "2^8")),
     ("W: x ^not_an_id", Fact(W, "x ^not_an_id")),
+    ("W: x  ^abc-1", Fact(W, "x", block_id="abc-1")),
+    ("W: x ^", Fact(W, "x ^")),
+    ("W: x ^abc y", Fact(W, "x ^abc y")),
+    ("W: x \\\\^abc", Fact(W, "x \\^abc")),
+    ("W: x ^" + "a" * 64, Fact(W, "x", block_id="a" * 64)),
+    ("W: x ^" + "a" * 65, Fact(W, "x ^" + "a" * 65)),
     # Loose lists.
     ("W(): x", Fact(W, "x")),
     ("W(,key=a,): x", Fact(W, "x", key="a")),
@@ -232,25 +238,6 @@ def test_the_shortest_spelling_of_a_period() -> None:
     spellings = ["2025", "2025-11", "2025-11-27", "2025-11-27..2025-12-01", "2025-11-27..", "..2025-11-27"]
     assert [str(Period.parse(text)) for text in spellings] == spellings
     assert str(Period()) == ".."
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("x ^abc", ("x", "abc")),
-        ("x  ^abc-1", ("x", "abc-1")),
-        ("^abc", ("", "abc")),
-        ("x^abc", ("x^abc", None)),
-        ("x ^", ("x ^", None)),
-        ("x ^abc y", ("x ^abc y", None)),
-        ("x \\^abc", ("x ^abc", None)),
-        ("x \\\\^abc", ("x \\^abc", None)),
-        ("x ^" + "a" * 64, ("x", "a" * 64)),
-        ("x ^" + "a" * 65, ("x ^" + "a" * 65, None)),
-    ],
-)
-def test_a_block_id_is_the_last_word_of_a_line(text: str, expected: tuple[str, str | None]) -> None:
-    assert split_block_id(text) == expected
 
 
 @given(RAW)

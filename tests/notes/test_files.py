@@ -125,12 +125,6 @@ def test_append_tells_what_stood_there_and_what_came(workspace: Workspace) -> No
     assert (workspace.root / LOG).read_bytes() == b"one\nONE\n"
 
 
-def test_append_makes_the_page_and_its_folder(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path.resolve())
-    append(workspace, "memory/a/b/2025-11-27.md", lambda _: "x\n")
-    assert (tmp_path / "memory/a/b/2025-11-27.md").read_text() == "x\n"
-
-
 def test_an_empty_composition_writes_nothing(workspace: Workspace) -> None:
     page = put(workspace, b"torn last line")
     before = page.stat().st_mtime_ns

@@ -58,6 +58,8 @@ def test_blocks_that_two_machines_wrote_are_no_work_for_a_person(
     assert "<<<<<<<" in text
     done = resolve_conflict(text, sides_of_merge(workspace, PAGE))
     assert done == page_with(ours, "Mine, and theirs.").decode("utf-8", "surrogateescape")
+    # Where only the hashes conflict, a merged line might be a person's: without the sides it is not ours to choose.
+    assert resolve_conflict(text) == (text if theirs == f"{TWENTY}\n- theirs" else done)
     assert not edited(done, "summary")
 
 

@@ -106,12 +106,6 @@ def test_what_has_no_direction_is_like_nothing(value: float) -> None:
         assert cosine(code, code) == 0.0
 
 
-def test_another_dimension_is_an_error() -> None:
-    """Never cut, never filled up."""
-    with pytest.raises(ValueError, match="argument"):
-        encode(gauss(1, 63), [0.0] * 64)
-
-
 def test_the_mean_is_that_of_unit_vectors() -> None:
     """A long vector counts no more than a short one."""
     assert mean_of([[2.0, 0.0], [0.0, 8.0]]) == [0.5, 0.5]

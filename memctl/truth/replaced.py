@@ -316,16 +316,13 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     refs = {row.ref for pair in pairs for row in (pair.older, pair.newer)}
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
     asked = {question_id(*pair.asked_as): pair for pair in pairs}
-    about = {number: {number, *_asked_otherwise(pair)} for number, pair in asked.items()}
+    about = {
+        number: {number} | questions_of(pair.older.ref, pair.newer.ref) | questions_of(pair.newer.ref, pair.older.ref)
+        for number, pair in asked.items()
+    }  # of a belief that one of the two states, too
     answered = settled_ids(index, set().union(*about.values()))
     open_pairs = (pair for number, pair in asked.items() if answered.isdisjoint(about[number]))
     return [pair for pair in open_pairs if not _is_related(pair, beside, ledger)]
-
-
-def _asked_otherwise(pair: Replaced) -> set[str]:
-    """The ids of the questions by which a belief that one of the two states is asked about the other."""
-    one, other = pair.older.ref, pair.newer.ref
-    return questions_of(one, other) | questions_of(other, one)
 
 
 def _is_related(pair: Replaced, beside: Mapping[str, set[int]], ledger: Mapping[str, set[str]]) -> bool:

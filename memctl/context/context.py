@@ -181,7 +181,10 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     days = _days_asked(query, names, memory.today) if asks else ()
     then = {str(hit.source) for hit in answer.hits if _is_of(hit, days)}
     fits = _relevant(pack.items, names, weights, first, likely >= _SURE, then)
-    return recalled_block(fits[:most])
+    shown = {item.source for item in fits}
+    newer = {hit.superseded_by or hit.perhaps_superseded_by for hit in answer.hits if str(hit.source) in shown}
+    shown |= {str(hit.source) for hit in answer.hits if hit.ref in newer}  # in whatever words it is told
+    return recalled_block([item for item in pack.items if item.source in shown][:most])
 
 
 def _days_asked(query: Query, names: Collection[str], today: date) -> Sequence[Period]:
@@ -203,7 +206,7 @@ def _is_of(hit: Hit, times: Sequence[Period]) -> bool:
 
 
 _SPEAKS = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
-_SURE = 0.99  # the same for a line that shares nothing but the name
+_SURE = 0.97  # the same for a line that shares nothing but the name
 _FIRST, _AS_GOOD = 3, 0.6  # so many lines, of at least this share of the best score
 _WORDS = 2  # of the prompt that a line shares, unless one of them is a name or an identifier
 _SHARE = 0.25  # of the weight of the prompt's words

@@ -167,7 +167,7 @@ class Signs(NamedTuple):
 
     own: float  # share in the line that has most and bears the names of the question; less where some are missing
     known: float  # share of words that stand anywhere
-    top: float  # relevance of the best hit
+    top: float  # relevance of the best hit, as far as it bears the names of the question
     named: float  # share of the names in the question that the best line bears; 1 without one
     alone: float  # 1 for a question of one word
     slot: float  # 1 where a slot answers; no set has any, its weight is chosen
@@ -187,11 +187,10 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     whole = sum(weights.values()) or 1.0
     said = [set(str(hit.parts.get("own", "")).split()) for hit in hits[:_LOOKED_AT]]
     borne = [len(names & held) / len(names) if names else 1.0 for held in said] or [0.0]
-    own = (
-        sum(weights.get(term, 0.0) for term in held) / whole * share for held, share in zip(said, borne, strict=False)
-    )
+    own = (sum(weights.get(term, 0) for term in held) / whole * share for held, share in zip(said, borne, strict=False))
     known = sum(weight for term, weight in weights.items() if counts.get(term)) / whole
-    top = float(hits[0].parts.get("relevance", 0.0)) if hits else 0.0
+    relevance = (float(hit.parts.get("relevance", 0.0)) for hit in hits[:_LOOKED_AT])
+    top = max((share * each for share, each in zip(borne, relevance, strict=False)), default=0.0)
     slot = float(any("slot" in hit.why for hit in hits[:1]))
     return Signs(max(own, default=0.0), known, top, borne[0], 1 / (len(wanted) or 1), slot)
 

@@ -18,7 +18,7 @@ from strategies import examples, fact_texts
 from torture import poison
 
 from memctl.context.chat import prepare
-from memctl.context.context import ContextOptions, context, memories, told as told_of
+from memctl.context.context import ContextOptions, beside_prompt, context, memories, told as told_of
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
 from memctl.context.pack import Item, Pack, fitting, newest_days
 from memctl.errors import OverBudget
@@ -634,3 +634,25 @@ def test_no_untrusted_line_stands_beside_what_a_slot_holds(tmp_path: Path) -> No
     assert memory.facts()[0].perhaps_superseded_by
     text = context(memory, "what phone?", ContextOptions()).text
     assert "Pixel 7" in text and "iPhone" not in text
+
+
+MOVED = {
+    "which part of town does Piet live in?": ("@Piet: Lives in Gouda, near the station.", "@Piet: Has moved to a flat in Delft."),
+    "в каком районе города живёт Пётр?": ("@Пётр: Живёт в Туле у вокзала.", "@Пётр: Переехал в Рязань."),
+    "老何住在哪条街？": ("@老何: 住在城东老街。", "@老何: 搬到河西去了。"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("prompt", MOVED)
+def test_a_line_is_shown_beside_a_prompt_with_what_may_have_replaced_it(tmp_path: Path, prompt: str) -> None:
+    told = zip(("memory/2025-09-01.md", "memory/2025-10-20.md"), MOVED[prompt], strict=True)
+    memory = memory_on(write_pages(tmp_path, {path: f"## Retain\n\n- W {line}\n" for path, line in told}))
+    shown = beside_prompt(memory, prompt, budget=1200, most=8)
+    assert "\n- [memory/2025-09-01.md#L3]" in shown and "\n- [memory/2025-10-20.md#L3]" in shown
+
+
+def test_what_is_told_of_another_is_no_answer(tmp_path: Path) -> None:
+    lines = "- W @June: Hip operation is on 9 October.\n- W @Marek: Cycles to the mill on Mondays.\n"
+    told = pages(tmp_path, f"## Retain\n\n{lines}")
+    june, marek = (ask(told, f"When is the hip operation of {name}?").answerable or 0 for name in ("June", "Marek"))
+    assert june > 0.95 and marek < 0.9

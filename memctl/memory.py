@@ -179,13 +179,15 @@ class Memory(OpenMemory):
         return analyzer.matches(question, text)
 
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
-        """Bring the pages of bank/ up to date, reading again what changed and what was told from `since` on (all of it)."""
+        """Bring the pages of bank/ up to date with what changed; without `since` all of them. It bounds the conflicts counted."""
         first = dates.first_day("--since", since, self.today)
-        done = reflect.reflect(self, since=first, dry_run=dry_run, propose=propose)
-        done.pages.extend([] if dry_run else ingest.ask_of_logs(self, first))
-        if done.pages and not dry_run:
-            collect.refresh(self)
-        return done
+
+        def ask(memory: OpenMemory, done: Reflected) -> None:
+            done.pages.extend([] if dry_run else ingest.ask_of_logs(memory, first))
+            if done.pages and not dry_run:
+                collect.refresh(memory)
+
+        return reflect.reflect(self, since=first, dry_run=dry_run, propose=propose, then=ask)
 
     def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:
         """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""

@@ -242,6 +242,14 @@ class Belief:
         return f"{self.entry.fact.confidence:.2f}" != self.number or was != now
 
     @property
+    def days_moved(self) -> set[date]:
+        """The days of its evidence, from the first on whose evidence or number does not stand on the page as it is now."""
+        standing = [bullet for _, bullet in self.entry.bullets] if self.entry else []
+        was, now = ({(b.day, b.verdict, b.ref or "", b.gone, b.shown) for b in each} for each in (standing, self.items))
+        first = min((day for day, *_ in was ^ now), default=date.min)
+        return {b.day for b in (*standing, *self.items) if b.day >= first}
+
+    @property
     def is_current(self) -> bool:
         """False once it is over, and as long as a question waits whether its holder thinks otherwise now."""
         return self.over is None and not self.counts("questioned")

@@ -47,12 +47,14 @@ class AnswerLine(NamedTuple):
 class AskedPair(NamedTuple):
     """A belief and a fact that may speak to it, for `memctl review`: no number changes until somebody answers.
 
-    `judgement` is of kind evidence ("for", "against"), or reversal where the holder may have changed their mind.
+    `judgement` is of kind evidence ("for", "against"), or reversal where the holder may have changed their mind; `day` is
+    that of the fact.
     """
 
     belief: str
     fact: str
     judgement: Judgement
+    day: date
 
     @property
     def question(self) -> str:
@@ -63,7 +65,8 @@ class AskedPair(NamedTuple):
 class Replayed(NamedTuple):
     """Every belief in the order of its statement, what reflect takes back, the marks, and what a person should know.
 
-    `asked` are the pairs that only an owner can judge, without those that were answered.
+    `asked` are the pairs that only an owner can judge, without those that were answered; `met` are all of them, also those
+    about a belief that is over by now.
     """
 
     beliefs: tuple[confidence.Belief, ...]
@@ -71,6 +74,7 @@ class Replayed(NamedTuple):
     marks: Mapping[str, LastWritten]
     notes: tuple[str, ...]
     asked: tuple[AskedPair, ...] = ()
+    met: tuple[AskedPair, ...] = ()
 
 
 Days = Iterable[Sequence[TrustedFact]]
@@ -85,6 +89,7 @@ class ReplayInput(NamedTuple):
     of the window bear; ids without a place are gone. `forgotten` are those that count no more all the same, or
     were forgotten on purpose. `names_of` gives the keys of those a fact names. `unread` are the lines of heads that do not
     parse: neither here nor gone. `answers` are the lines that speak for others, `settled` the ids of answered questions.
+    `before` are the pairs that were met before the window: the id of the belief, and the fact.
     """
 
     facts: Sequence[TrustedFact]
@@ -98,6 +103,7 @@ class ReplayInput(NamedTuple):
     settled: Set[str] = frozenset()
     days: Days | None = None
     place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}
+    before: Sequence[tuple[str, TrustedFact]] = ()
 
 
 def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
@@ -107,6 +113,7 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     told = sorted(run.told.values(), key=lambda told: (told.day, told.ref))
     for day in given.days or (list(facts) for _, facts in groupby(told, key=attrgetter("day"))):
         run.hear(day)
+    run.meet_again()
     run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
     places = {**given.places, **given.place_of(run.cited() - given.places.keys())}
@@ -115,7 +122,9 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
-    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), tuple(run.open_questions()))
+    return Replayed(
+        tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), tuple(run.open_questions()), tuple(run.met)
+    )
 
 
 def is_ours(
@@ -148,12 +157,15 @@ class _Run:
         self._by_id: dict[str, confidence.Belief] = {}
         # By the names of those whom they are about, then by topic.
         self._about: dict[str, dict[str, list[confidence.Belief]]] = defaultdict(lambda: defaultdict(list))
+        self._unread: dict[str, list[confidence.Belief]] = defaultdict(
+            list
+        )  # of which nobody has asked for the topics yet
         # By the words alone: of whom nobody is named.
         self._twins: dict[str, list[confidence.Belief]] = defaultdict(list)
         self._verdicts: dict[tuple[str, str], Judgement | None] = {}  # of one day
         self._noted: set[str | None] = set()
         self._heard = set(self.told)  # ids of facts of the window, of those that are cited
-        self._asked: list[AskedPair] = []
+        self.met: list[AskedPair] = []
         self._settled: set[str] = set()
         self._ends: dict[str, list[TrustedFact]] = defaultdict(list)  # what says that it replaces a belief, by its id
         self._spoken: dict[str, set[str]] = defaultdict(set)  # ids that a line names, or that an answer names for it
@@ -241,8 +253,7 @@ class _Run:
         if belief.stated:
             self._by_id[belief.stated] = belief
         for name in belief.names:
-            for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
-                self._about[name][topic].append(belief)
+            self._unread[name].append(belief)
         if not belief.names:
             self._twins[belief.fact.text].append(belief)
         # At once, not with the other links: what is told after such a day speaks to this belief no more.
@@ -311,14 +322,22 @@ class _Run:
 
     def _ask(self, belief: confidence.Belief, told: TrustedFact, judgement: Judgement) -> None:
         """Leave a pair to be asked. Where the holder may think otherwise now, the older belief is marked until then."""
-        self._asked.append(AskedPair(belief.ref, told.ref, judgement))
+        self.met.append(AskedPair(belief.ref, told.ref, judgement, told.day))
         if judgement.kind == "reversal":
             self._note(belief, Bullet(told.day, "questioned", citation=told.citation, reason=judgement.reason, ref=told.ref))  # fmt: skip
+
+    def meet_again(self) -> None:
+        """Leave to be asked what was so before the window and is no more answered since; the page has its marks."""
+        for ref, told in self.given.before:
+            belief = self._by_id.get(ref)
+            judgement = self._judgement(belief, told) if belief else None
+            if belief and judgement and not judgement.is_certain:
+                self.met.append(AskedPair(belief.ref, told.ref, judgement, told.day))
 
     def open_questions(self) -> list[AskedPair]:
         """What is to be asked of beliefs that still stand, without evidence that a person took out or that is counted."""
         found = []
-        for pair in self._asked:
+        for pair in self.met:
             belief = self._by_id[pair.belief]
             known = {bullet.ref for bullet in belief.items if bullet.verdict != "questioned"} | belief.refused
             # Whether it still holds, then what speaks for it.
@@ -331,6 +350,10 @@ class _Run:
         """Beliefs about somebody that the fact names, with a topic in common, stated no later and not over."""
         if not told.names:
             return [belief for belief in self._twins.get(told.fact.text, ()) if self._is_open(belief, told)]
+        for name in told.names & self._unread.keys():
+            for belief in self._unread.pop(name):
+                for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
+                    self._about[name][topic].append(belief)
         held = [self._about[name] for name in told.names if name in self._about]
         about = topics(told.fact.text, frozenset(told.fact.entities)) if held else ()
         met = {belief.ref: belief for of_name in held for topic in about for belief in of_name.get(topic, ())}

@@ -180,7 +180,7 @@ class ToldSince:
     """
 
     def __init__(self, source: FactSource, since: date, cited: Collection[str]) -> None:
-        self._source, self._since = source, since
+        self._source, self.since = source, since
         index, today = source.memory.index, source.memory.today
         stated = set() if since == date.min else set(beliefs.opinions_from(index, since, today))
         older = beliefs.speaking(index, stated | set(map(belief_id, stated)), today) if stated else []
@@ -201,7 +201,7 @@ class ToldSince:
         known: dict[str, list[TrustedFact]] = defaultdict(list)
         for fact in self.first:
             known[str(fact.day)].append(fact)
-        told = set(beliefs.days_between(index, self._since, today))
+        told = set(beliefs.days_between(index, self.since, today))
         for day in sorted(told | known.keys()):
             on = date.fromisoformat(day)
             rows = beliefs.facts_between(index, on, on) if day in told else []

@@ -41,7 +41,8 @@ class MadeFrom:
     `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
     each entity's page; `retracted` the day of each line that was never true, by id; `answers` the ids of the answers of
     `memctl review`; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
-    `failed` the failures of each task, by the id of the newest.
+    `failed` the failures of each task, by the id of the newest; `met` the day, the belief and the fact of each pair that only
+    an owner can judge.
     """
 
     day: str
@@ -52,6 +53,7 @@ class MadeFrom:
     answers: list[str] = field(default_factory=list)
     parts: dict[str, list[int]] = field(default_factory=dict)
     failed: dict[str, dict[str, int]] = field(default_factory=dict)
+    met: list[list[str]] = field(default_factory=list)
 
     def note(self, path: str, text: bytes) -> None:
         """A page holds this text now, which reflect wrote."""
@@ -109,12 +111,12 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
         found.retracted |= never_true(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
     found.answers = sorted(row.ref for row in beliefs.answers_until(index, memory.today))
     if last is not None:
-        found.parts, found.failed = dict(last.parts), dict(last.failed)
+        found.parts, found.failed, found.met = dict(last.parts), dict(last.failed), last.met
     return found
 
 
 def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: date | None) -> Changes:
-    """What has to be made again: what a change of pages, of names or of the day may reach, and what was told from `since` on.
+    """What has to be made again: what a change of pages, of names or of the day may reach.
 
     All of it where nothing is known, where somebody turned back the clock, and where `since` is None; nothing where nothing changed.
     """
@@ -124,10 +126,10 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     then = date.fromisoformat(last.day)
     changed = last.pages.items() ^ now.pages.items()
     pages = {number for number, _ in changed}
-    rows = {row.id: row for row in (*beliefs.facts_on(index, pages), *beliefs.facts_turning(index, then, today))}
+    told = beliefs.facts_on(index, pages)
+    rows = {row.id: row for row in (*told, *beliefs.facts_turning(index, then, today))}
     if not rows and last == now:
         return Changes(False, set(), set(), set(), None)
-    rows |= {row.id: row for row in beliefs.facts_between(index, since, today)}
     flipped = last.retracted.items() ^ now.retracted.items()
     fresh = [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})]
     reached = judge(index, fresh, today, whole=False).entries.values()
@@ -136,14 +138,17 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     named = [*(row.names for row in reached), *(fact.names for fact in beliefs.about_names(index, renamed))]
     names = renamed | {name for listed in named for name in listed.split("\n")}
     tasks = {row.task for row in reached if row.task}
+    days = {row.day for row in told} | {day for _, (_, day) in changed} | {day for _, day in flipped}
+    # A week is told as it was at its end: what was told later, or turns with the calendar, changes no word of it.
+    earliest = week_of(min(day for day in (*days, last.day) if day))
     weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
-    weeks |= {week_of(last.day), week_of(now.day)}
+    weeks = {week_of(last.day), week_of(now.day), *(week for week in weeks if week >= earliest)}
     parts = [part for part, sources in last.parts.items() if not pages.isdisjoint(sources)]
     names |= {part[1:] for part in parts if part[0] == "@"}
     tasks |= {part[1:] for part in parts if part[0] == "#"}
     weeks |= {part for part in parts if part[0] not in "@#"}
-    days = {row.day for row in (*rows.values(), *beliefs.naming(index, renamed, today))}
-    days |= {day for _, (_, day) in changed} | {day for _, day in flipped}
+    days |= {row.day for row in rows.values() if (row.day or "") > last.day}
+    days |= {row.day for row in beliefs.naming(index, renamed, today)}
     if page_id(OPINIONS) in pages or last.answers != now.answers:
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)

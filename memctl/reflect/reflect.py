@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..beliefs.confidence import Belief
 from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
 from ..beliefs.page_write import unread_heads, write_opinions
-from ..beliefs.replay import Replayed, ReplayInput, is_ours, replay_beliefs
+from ..beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
 from ..conflicts.listing import conflicts_in
 from ..entities.rename import ENTITIES, page_path
@@ -24,7 +24,15 @@ from ..errors import MemctlError, PageChanged
 from ..facts import fields, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_until
+from ..index.queries.beliefs import (
+    counting,
+    days_between,
+    days_due,
+    merged_pages,
+    names_told,
+    pages_of_names,
+    tasks_until,
+)
 from ..index.queries.entries import by_refs
 from ..index.queries.names import all_entities, resolve
 from ..index.rows import rows_of, task_key
@@ -70,7 +78,7 @@ class Planner:
         self.made = begin(memory, last)
         self._changes = changes(memory, last, self.made, None if in_conflict(memory.workspace) else since)
         if self._changes.whole:
-            self.made.parts, self.made.failed = {}, {}
+            self.made.parts, self.made.failed, self.made.met = {}, {}, []
         self._wiki = wiki_links(memory.workspace)
         self._entities = {each.path: each for each in all_entities(self._index)}
         self.edits: list[Edit] = []
@@ -148,9 +156,12 @@ class Planner:
         text, was, may_write = self._resolved(page.after if page else "")
         entries, parsed = read_entries(text)
         marks = read_last_written(text)
-        given = self._replay_input(entries, marks, parsed)
+        given, met = self._replay_input(entries, marks, parsed)
+        if not write:
+            given = given._replace(before=self._told_again(met))
         del parsed  # the lines of the largest page
         replay = replay_beliefs(entries, marks, given)
+        self.made.met = met + [[str(pair.day), pair.belief, pair.fact] for pair in replay.met]
         self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
         if write and page and may_write and (replay.beliefs or entries or marks):
             written = write_opinions(text, replay)
@@ -164,7 +175,8 @@ class Planner:
 
     def _replay_input(
         self, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten], page: Page
-    ) -> ReplayInput:
+    ) -> tuple[ReplayInput, list[list[str]]]:
+        """What the replay is given, and the pairs that were met before its window."""
         cited = {ref for entry in entries for ref in entry.refs}
         cited |= {ref for mark in marks.values() for ref in mark.codes}
         places, forgotten = self._facts.places(cited)
@@ -175,7 +187,12 @@ class Planner:
             window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
             self._today, unread_heads(page, entries, marks), answers, settled, window.days(),
             lambda refs: self._facts.places(refs)[0],
-        )  # fmt: skip
+        ), [pair for pair in self.made.met if pair[0] < str(window.since)]  # fmt: skip
+
+    def _told_again(self, met: Sequence[Sequence[str]]) -> list[tuple[str, TrustedFact]]:
+        rows = counting(self._index, {ref for _, _, ref in met})
+        facts = {fact.ref: fact for fact in self._facts.evidence(rows)}
+        return [(belief, facts[ref]) for _, belief, ref in met if ref in facts]
 
     def _window(self, cited: Set[str], void: Iterable[date] = ()) -> ToldSince:
         """The facts that may speak otherwise to beliefs, also since the days of evidence that counts no more."""
@@ -389,7 +406,7 @@ class Planner:
             self.digest = told.sentences or self.digest
 
     def _weeks(self, replay: Replayed) -> set[str]:
-        days = {b.day for belief in replay.beliefs if belief.moved for b in belief.items}
+        days = {day for belief in replay.beliefs if belief.moved for day in belief.days_moved}
         days |= {b.day for entry in replay.withdrawn for _, b in entry.bullets}
         found = self._changes.weeks | {week_of(str(day)) for day in days if day <= self._today}
         if self._changes.whole:
@@ -491,10 +508,12 @@ class Reflected:
 
 
 def reflect(
-    memory: OpenMemory, *, since: date | None = None, dry_run: bool = False, propose: bool = False
-) -> Reflected:
-    """Bring the pages of bank/ up to date, reading again what changed and what was told from `since` on (None: all).
+    memory: OpenMemory, *, since: date | None = None, dry_run: bool = False, propose: bool = False,
+    then: Callable[[OpenMemory, Reflected], None] = lambda _, done: None,
+) -> Reflected:  # fmt: skip
+    """Bring the pages of bank/ up to date: what is made from anything that changed; all of them where `since` is None.
 
+    Pairs that disagree are counted of what was told from `since` on; `then` is called at the end, with the same index open.
     LockBusy while another reflect runs. A page that somebody saves meanwhile is left as they saved it, with a note.
     """
     workspace, report = memory.workspace, Reflected()
@@ -528,7 +547,12 @@ def reflect(
             report.pages += [path for path in named if path not in report.pages]
             if report.pages:  # so that the next reader and the count below find a fresh index
                 memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
-    report.conflicts = memory.run(lambda at: len(conflicts_in(at, since=since)))
+
+    def end(at: OpenMemory) -> None:
+        report.conflicts = len(conflicts_in(at, since=since))
+        then(at, report)
+
+    memory.run(end)
     return report
 
 

@@ -59,7 +59,10 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
 def refresh(memory: OpenMemory) -> None:
     """Look for the questions that cost little, so that a context knows how many wait, beside what was shown last."""
     last = [one.doubt for one in shown(memory.workspace).values()]
-    remember(memory.workspace, _open_now(memory, lambda at: [*quick_doubts(at, _NEW), *last]))
+    remember(
+        memory.workspace,
+        _open_now(memory, lambda at: [*_replaced(at, days_before(at.today, _NEW)), *_quick_doubts(at), *last]),
+    )
     _in_public(memory, refresh)
 
 
@@ -194,13 +197,13 @@ _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it 
 def _doubts(memory: OpenMemory, held: list[tuple[str, list[Doubt]]]) -> Iterator[Doubt]:
     """Everything that is to be asked today, whether it was answered or not. Reads the open index as it is.
 
-    What takes a plan of reflect is taken from the last time, if it is known of this state of the pages, else put into `held` with that state.
+    What takes long is taken from the last time, if it is known of this state of the pages, else put into `held` with that state.
     """
-    yield from quick_doubts(memory)
+    yield from _quick_doubts(memory)
     state = _state(memory)
     asked = read_held(memory.workspace, state) if state else None
     if asked is None:
-        asked = list(_held(memory))
+        asked = [*_replaced(memory, days_before(memory.today, _LATELY)), *_held(memory)]
         held += [(state, asked)] if state else []
     yield from asked
 
@@ -217,9 +220,8 @@ def _state(memory: OpenMemory) -> str:
     return ""
 
 
-def quick_doubts(memory: OpenMemory, days: int = 90) -> Iterator[Doubt]:
-    """The same without what only the plan of reflect tells: the work grows with what was told lately."""
-    yield from _replaced(memory, days_before(memory.today, days))
+def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
+    """What takes neither a plan of reflect nor a comparison of lines."""
     for entry in past_plans(memory.index, memory.today, days_before(memory.today, _LATELY)):
         yield Doubt("due", (entry.ref,), f"it was to be on {entry.last or entry.first}")
     yield from _same(memory)
@@ -252,7 +254,7 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _held(memory: OpenMemory) -> Iterator[Doubt]:
     """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
-    planner = Planner(memory, None)
+    planner = Planner(memory, memory.today)
     replay = planner.beliefs(write=False)
     for pair in replay.asked:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
@@ -264,7 +266,7 @@ def _held(memory: OpenMemory) -> Iterator[Doubt]:
 
 def core_proposal(memory: OpenMemory, ref: str) -> tuple[CoreProposal, Edit] | None:
     """What is proposed for memory.md of the line with this id, and bank/proposals.md as reflect would write it."""
-    planner = Planner(memory, None)
+    planner = Planner(memory, memory.today)
     planner.proposals(planner.beliefs(write=False))
     page = _planned_page(memory, planner)
     return next(((each, page) for each in read_proposals(page.after) if each.ref == ref), None)

@@ -34,6 +34,7 @@ from .change import HEARSAY, KIND, NEVER, STEM, PairJudgement, Statement, judge_
 from .judge import Validities, judge
 
 _LONGEST = 1_200  # characters of a note that are read
+_AT_ONCE = 500  # lines that are read together
 _LIKELY = 12  # lines that recall reads to see whether they tell of a change
 _BESIDE = 24  # earlier lines that a newer one is held against
 _POSTINGS = 3_000  # of the terms that find them
@@ -81,12 +82,14 @@ def replaced_since(
     if names is not None:
         fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.names.split("\n"))]
     fresh = [entry for entry in fresh if entry.role == Role.FACT.value] if facts else fresh
-    finder.read(fresh)
-    found: list[Replaced] = []
-    for done, entry in enumerate(fresh):
-        found += finder.older(entry)
-        memory.progress(done + 1, len(fresh), "comparing")
-    pairs = _nearest(_standing(memory, found)).values()
+    known = memory.index.remembered("older", dict[int, Sequence[Replaced]])
+    unknown = sorted((entry for entry in fresh if entry.id not in known), key=lambda entry: entry.names)
+    for done, entry in enumerate(unknown):  # lines about one name are held against the same ones
+        if not done % _AT_ONCE:
+            finder.read(unknown[done : done + _AT_ONCE])
+        known[entry.id] = finder.older(entry) or ()
+        memory.progress(done + 1, len(unknown), "comparing")
+    pairs = _nearest(_standing(memory, [pair for entry in fresh for pair in known[entry.id]])).values()
     return tuple(sorted(pairs, key=lambda pair: _place(pair.newer), reverse=True))
 
 

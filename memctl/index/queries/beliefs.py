@@ -177,6 +177,11 @@ def facts_between(index: Index, since: date | None, until: date) -> list[Row]:
     return selected(index, sql, (str(since or ""), str(until)))
 
 
+def counting(index: Index, refs: Iterable[str]) -> list[Row]:
+    """The facts with these ids that count."""
+    return selected_in(index, "SELECT id FROM countable WHERE ref IN ({keys})", refs)
+
+
 def days_between(index: Index, since: date, until: date) -> list[str]:
     """The days, in order, on which facts that count were written down."""
     sql = "SELECT DISTINCT day FROM countable WHERE day >= ? AND day <= ? ORDER BY day"

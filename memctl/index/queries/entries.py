@@ -341,10 +341,14 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
     Beside an entry without a name: lines without one, and what fills a slot.
     """
     marks = ", ".join("?" * len(names))
-    about = f"entry.id IN (SELECT entry FROM mention WHERE name IN ({marks}))" if names else _NAMELESS
-    sql = f"{_SPEAKING} AND entry.id <> ? AND coalesce(entry.day, '') <= ? AND {about}"
-    condition = Filter(sql, (entry.id, entry.day or "9999", *names))
-    return list(by_ids(index, match(index, wanted, condition, limit)).values())
+    about = f"+words.rowid IN (SELECT entry FROM mention WHERE name IN ({marks}))" if names else _NAMELESS
+    sql = f"{about} AND {_SPEAKING} AND entry.id <> ? AND coalesce(entry.day, '') <= ?"
+    condition = Filter(sql, (*names, entry.id, entry.day or "9999"))
+    few = f"SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid WHERE {sql} AND words MATCH ? LIMIT ?"
+    found = index.column(few, (*condition.values, match_expression(wanted), limit + 1))
+    if len(found) > limit:  # bm25 costs more than the search, and only where there are too many do ranks tell
+        found = match(index, wanted, condition, limit)
+    return list(by_ids(index, found).values())
 
 
 _NAMELESS = "(entry.names = '' OR entry.slot IS NOT NULL)"

@@ -122,9 +122,8 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
-    return Replayed(
-        tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), tuple(run.open_questions()), tuple(run.met)
-    )
+    asked, met = tuple(run.open_questions()), tuple(run.met)
+    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), asked, met)
 
 
 def is_ours(
@@ -157,9 +156,8 @@ class _Run:
         self._by_id: dict[str, confidence.Belief] = {}
         # By the names of those whom they are about, then by topic.
         self._about: dict[str, dict[str, list[confidence.Belief]]] = defaultdict(lambda: defaultdict(list))
-        self._unread: dict[str, list[confidence.Belief]] = defaultdict(
-            list
-        )  # of which nobody has asked for the topics yet
+        # Those of which nobody has asked for the topics yet, by the names.
+        self._unread: dict[str, list[confidence.Belief]] = defaultdict(list)
         # By the words alone: of whom nobody is named.
         self._twins: dict[str, list[confidence.Belief]] = defaultdict(list)
         self._verdicts: dict[tuple[str, str], Judgement | None] = {}  # of one day

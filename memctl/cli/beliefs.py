@@ -21,7 +21,7 @@ _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 @command("reflect", "memctl reflect --since 7d")
 def reflect(
     call: Call,
-    since: str | None = option("--since", "Only lines since then, and what changed: 7d, 2025-11 [default: all].", "WHEN"),
+    since: str | None = option("--since", "Only what changed; conflicts since then: 7d, 2025-11 [default: all].", "WHEN"),
     dry_run: bool = DRY_RUN,
     apply: bool = flag("--apply", "Write the pages; this is the default."),
     propose_core: bool = flag("--propose-core", "Write proposals for memory.md to bank/proposals.md, too."),

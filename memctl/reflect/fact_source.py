@@ -68,6 +68,10 @@ class FactSource:
                 found.setdefault(hit.ref, fact)
         return list(found.values())
 
+    def counting(self, refs: Iterable[str]) -> list[TrustedFact]:
+        """The facts with these ids, of those that may move beliefs."""
+        return self.evidence(beliefs.counting(self._index, refs))
+
     def answers(self) -> tuple[list[AnswerLine], set[str]]:
         """What the answers of `memctl review` say, each with the line for which it speaks; and the questions answered.
 

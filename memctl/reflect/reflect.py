@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..beliefs.confidence import Belief
 from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
 from ..beliefs.page_write import unread_heads, write_opinions
-from ..beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
+from ..beliefs.replay import Replayed, ReplayInput, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
 from ..conflicts.listing import conflicts_in
 from ..entities.rename import ENTITIES, page_path
@@ -24,15 +24,7 @@ from ..errors import MemctlError, PageChanged
 from ..facts import fields, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import (
-    counting,
-    days_between,
-    days_due,
-    merged_pages,
-    names_told,
-    pages_of_names,
-    tasks_until,
-)
+from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_until
 from ..index.queries.entries import by_refs
 from ..index.queries.names import all_entities, resolve
 from ..index.rows import rows_of, task_key
@@ -158,7 +150,8 @@ class Planner:
         marks = read_last_written(text)
         given, met = self._replay_input(entries, marks, parsed)
         if not write:
-            given = given._replace(before=self._told_again(met))
+            told = {fact.ref: fact for fact in self._facts.counting({ref for _, _, ref in met})}
+            given = given._replace(before=[(belief, told[ref]) for _, belief, ref in met if ref in told])
         del parsed  # the lines of the largest page
         replay = replay_beliefs(entries, marks, given)
         self.made.met = met + [[str(pair.day), pair.belief, pair.fact] for pair in replay.met]
@@ -188,11 +181,6 @@ class Planner:
             self._today, unread_heads(page, entries, marks), answers, settled, window.days(),
             lambda refs: self._facts.places(refs)[0],
         ), [pair for pair in self.made.met if pair[0] < str(window.since)]  # fmt: skip
-
-    def _told_again(self, met: Sequence[Sequence[str]]) -> list[tuple[str, TrustedFact]]:
-        rows = counting(self._index, {ref for _, _, ref in met})
-        facts = {fact.ref: fact for fact in self._facts.evidence(rows)}
-        return [(belief, facts[ref]) for _, belief, ref in met if ref in facts]
 
     def _window(self, cited: Set[str], void: Iterable[date] = ()) -> ToldSince:
         """The facts that may speak otherwise to beliefs, also since the days of evidence that counts no more."""

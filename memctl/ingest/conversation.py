@@ -235,7 +235,7 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
     part = own_part(rest)
     pair = part.has("correct_pair")
     strong = bool(whole.has("correct_strong"))
-    if not (strong or denies or pair) or part.is_question or (part.has("you") and not pair):
+    if not (strong or denies or pair) or part.is_question or part.opens("ask") or (part.has("you") and not pair):
         return None
     new, old = _side(pair, "new"), _side(pair, "old")
     alike = _values(new).keys() & _values(old).keys()
@@ -315,15 +315,17 @@ def _side(pair: re.Match[str] | None, side: str) -> str:
 def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
     """An attempt and what came of it. What was tried is named, here or in one of the turns before; else it is nothing."""
     part = own_part(sentence)
-    bad = part.has("failed")
-    sign = bad or part.has("worked")
+    good, bad = part.has("worked"), part.has("failed")
+    sign = bad or good
     if not sign or part.is_question or part.has("outcome_not") or part.has("decision"):
         return None
-    came = "fail" if sign is bad else "ok"
-    reason = f"an attempt that {'failed' if sign is bad else 'worked'}: {sign[0].strip()!r}"
     named = next(
         (match["what"].strip() for shape in each(part.language, "tried") if (match := shape.search(part.plain))), ""
     )
+    if good and bad and good.start() > bad.end() and not named:  # what was proposed did it in the end
+        sign = good
+    came = "fail" if sign is bad else "ok"
+    reason = f"an attempt that {'failed' if sign is bad else 'worked'}: {sign[0].strip()!r}"
     if named:
         return FoundStatement("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome=came, task=named)
     tried = before.tried(turn.number)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind
 from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
-from ..language.relations import relation
+from ..language.relations import DATED, relation
 from ..markdown.grammar import printable_line, render
 from .conversation import Before, EarlierStatement, agreed, continued, corrected, found_out, joined, outcome
 from .sentences import Sentence, fold, language_of, pairs, sentences
@@ -91,13 +91,27 @@ def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sen
     """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
     if _is_fiction(turn, before):
         return
-    for at, sentence in enumerate(sentences(turn.text)):
+    said = list(sentences(turn.text))
+    held: tuple[FoundStatement, Sentence] | None = None
+    for at, sentence in enumerate(said):
         found = _judged(turn, sentence, before, not at)
-        if found:
+        if held and not found and not held[0].outcome:
+            yield _both(*held, sentence)
+        held = None
+        if found and at + 1 < len(said) and said[at + 1].opens("taken_back"):
+            held = found, sentence
+        elif found:
             yield found, sentence
-        elif not sentence.is_question:
+        if not found and not sentence.is_question:
             before.statements.append(EarlierStatement(turn.number, sentence.said))
         before.heard.append(before.as_heard(turn, sentence))
+
+
+def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[FoundStatement, Sentence]:
+    """A sentence with the one that takes it back ("Actually no, 17"), which says too little alone."""
+    gap = "" if sentence.language == "zh" else " "
+    joined = Sentence(sentence.said + gap + after.said, sentence.plain + gap + after.plain, sentence.language)
+    return found._replace(said=(found.told or found.said) + gap + after.said, told=None), joined
 
 
 def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> FoundStatement | None:
@@ -171,18 +185,15 @@ def _candidate(
     names = names_in(fold(said), language, tuple(before.names))
     before.name(turn.number, names)
     before.statements.append(EarlierStatement(turn.number, text))
-    about = _about(names, text, speaker if turn.name else None, owner)
-    named = relation(text, about) if turn.role == "user" and not speaker and found.kind is Kind.WORLD else None
-    if named and named.key == "name":  # who tells a name is the owner
-        about = ()
     fact = Fact(
-        found.kind, text, about, confidence=found.confidence,
+        found.kind, text, _about(names, text, speaker if turn.name else None, owner), confidence=found.confidence,
         importance=found.importance, valid=period, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
     )  # fmt: skip
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]
     judgement = _judgement(found, before.between_people)
-    yield CandidateFact(fact, turn.number, name, judgement, sentence.said, corrects, found.instead)
+    alone = turn.role == "user" and not speaker
+    yield CandidateFact(_of_slot(fact, alone), turn.number, name, judgement, sentence.said, corrects, found.instead)
 
 
 def _judgement(found: FoundStatement, between_people: bool) -> Judgement:
@@ -204,6 +215,18 @@ def _about(names: tuple[str, ...], text: str, speaker: str | None, owner: str | 
     names = tuple(name for name in names if name.strip() and not set("[]|#\n") & set(name))
     own = speaker or (owner if owner and owner in text else None)
     return tuple(dict.fromkeys([*([own] if speaker and own else []), *names, *([own] if own else [])]))[:3]
+
+
+def _of_slot(fact: Fact, alone: bool) -> Fact:
+    """The fact about the one whose slot its text fills; a date that is the value is not a time at which it holds.
+
+    Whose name is told in a chat of the user's `alone` is the user: a slot without a name before it is the owner's.
+    """
+    for about in ((name,) for name in fact.entities) if fact.kind is Kind.WORLD else ():
+        if found := relation(fact.text, about):
+            told = alone and found.key == "name"
+            return replace(fact, entities=() if told else about, valid=None if found.key in DATED else fact.valid)
+    return fact
 
 
 def _cues(found: FoundStatement, plain: str, language: str) -> tuple[str, ...]:

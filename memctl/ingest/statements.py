@@ -294,7 +294,8 @@ def _with_verb(who: str, match: re.Match[str]) -> str:
         return match[0]  # a number: "Book I and II"
     short = (match["short"] or "").replace("’", "'").casefold()
     verb = (match["verb"] or "").replace("’", "'")
-    return f"{who}{_SHORT[short]}{match['adverbs']}{match['space'] or ''}{verb if short else _third(verb)}"
+    helper = " had" if short == "'d" and verb in vocabulary("after_had") else _SHORT[short]
+    return f"{who}{helper}{match['adverbs']}{match['space'] or ''}{verb if short else _third(verb)}"
 
 
 def _third(verb: str) -> str:

@@ -25,6 +25,7 @@ from memctl.ingest.sentences import sentences
 from memctl.ingest.statements import narrated
 from memctl.ingest.turns import Turn
 from memctl.judgement import Tier
+from memctl.language.relations import slot_of
 from memctl.markdown.grammar import parse, render
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +67,7 @@ def test_a_name_and_a_home_are_certain_in_any_script(said: str) -> None:
 
 @pytest.mark.parametrize("case", TALKS, ids=[f"{each['kind']}: {each['said'][-1][:60]}" for each in TALKS])
 def test_what_is_found(case: dict[str, Any]) -> None:
-    """Statements in three languages, what an earlier turn tells; nothing of questions, games and pastes."""
+    """Statements in three languages, what an earlier turn tells, what is taken back; nothing of questions, games and pastes."""
     found = talk(*case["said"])
     assert [one.turn for one in found] == [expected[0] for expected in case["found"]], found
     for one, (turn, rule, words, came, tier) in zip(found, case["found"], strict=True):
@@ -103,6 +104,24 @@ def test_nothing_comes_from_tools_the_system_thoughts_and_explanations(said: str
     """The statements of a person are nobody's in the mouth of another."""
     assert [talk(f"{role}: {said}") for role in "TSK"] == [[], [], []]
     assert [one for one in talk("Explain.", f"A: {said}") if one.rule not in ("report", "finding")] == []
+
+
+def test_a_line_is_about_the_one_whose_slot_it_fills() -> None:
+    """Of the owner, whoever is named beside them, and of the person whom a pronoun means."""
+    found = talk("My sister Anna lives in Porto. She lives in Lisbon.", "My boss is Anna Smith.", owner="Mira")
+    assert [(one.fact.entities, slot_of(one.fact)) for one in found[1:]] == [
+        (("Anna",), ("city", "lisbon")),
+        (("Mira",), ("manager", "anna smith")),
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", ["My birthday is tomorrow.", "The deadline of @Curlew is tomorrow.", "记住：小李的生日是明天。"]
+)
+def test_a_date_that_is_the_value_is_no_time_at_which_it_holds(said: str) -> None:
+    """It was told as true today, and replaces what was told before."""
+    (one,) = talk(said, owner="Mira")
+    assert "2026-03-05" in one.fact.text and one.fact.valid is None
 
 
 def test_two_people_are_both_persons() -> None:

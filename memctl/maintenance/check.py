@@ -35,7 +35,7 @@ from .init import GitFailed, ask_git
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
-_MARKED = re.compile(r"[WBOS](?:\(| @)")
+_MARKED = re.compile(r"[WBOS](?:\(\s*\w+\s*=|(?:\([^()]*\))? @)")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
@@ -150,7 +150,7 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
 
 
 def _is_marked(content: str) -> bool:
-    """True for a line of the grammar with attributes or entities; "W: …" alone may be anything."""
+    """True for a line of the grammar with attributes or entities; "W: …" alone may be anything, as may "O(1): …"."""
     read = _MARKED.match(content) and parse(content)
     return isinstance(read, Fact)
 

@@ -160,7 +160,7 @@ def test_check_names_what_is_to_mend(workspace: Workspace, memory: Memory, text:
     [
         "See memory/2025-11-27.md#L3, `[[Nobody]]` and ![[picture.png]].\n",
         "```\n[[Nobody]] memory/2020-01-01.md#L1\n```\n",
-        "- W: West\n- S(ome) dots\n- `W(key=db) @Atlas: how a fact looks`\n",
+        "- W: West\n- O(1): lookup\n- S(ome) dots\n- `W(key=db) @Atlas: how a fact looks`\n",
         "[[Peter]] [[Atlas|the project]] [[bank/decisions/why-postgres]] [[why-postgres#Why]]\n",
     ],
 )

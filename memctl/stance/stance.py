@@ -114,7 +114,7 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
     pairs = [ViewPair(*views, held, said) for views in product(mine, its)]
     others = any(canonical(name) not in shared for name in told)
-    plain = not (others or (held.marks | said.marks) & _UNSURE)
+    plain = not (others or (held.marks | said.marks) & _UNSURE or opposed(held.things, said.things))
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
 

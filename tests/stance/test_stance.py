@@ -67,6 +67,13 @@ def test_what_is_written_is_right(language: str) -> None:
         ("O @Peter: Likes beer.", "B @Peter: Peter changed his mind about beer.", "ended"),
         ("O @Ира: Курит на балконе.", "B @Ира: Ира больше не курит на балконе.", "ended"),
         ("O @李雷: 喝咖啡放糖。", "W @李雷: 李雷喝咖啡不放糖了。", "against?"),
+        ("O @Anna: Prefers short answers to tables.", "W @Anna: Prefers long answers to tables.", "against?"),
+        (
+            "O @Анна: Предпочитает короткие ответы вместо таблиц.",
+            "W @Анна: Предпочитает длинные ответы вместо таблиц.",
+            "against?",
+        ),
+        ("O @小李: 喜欢便宜的火车胜过飞机。", "W @小李: 喜欢贵的火车胜过飞机。", "against?"),
         ("O @Anna: Prefers morning meetings, before 10.", "O @Anna: Prefers meetings after 11.", "ended?"),
         ("O @Site: Needs brighter colours.", "O @Site: Should have calmer colours.", "ended?"),
         ("O @Анна: Предпочитает встречи до 10.", "O @Анна: Теперь предпочитает встречи после 11.", "ended?"),

@@ -172,7 +172,7 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
     names = () if told else names
     folded = bare.casefold()
     if of:
-        known = _is_name(of, names) or _is_owner(of, names, ("own owners",), rule)
+        known = _is_name(of, names) or _is_inflected(of, names) or _is_owner(of, names, ("own owners",), rule)
         return known and folded in {"", *words_of("relations", "articles", rule.beside)}
     if not bare:
         return alone and (before == before.strip() or not before.strip() or bool(leading.match(before)))
@@ -204,6 +204,15 @@ def _is_name(bare: str, names: Sequence[str]) -> bool:
         return False
     said, full = stem_key(bare).split(), stem_key(names[0]).split()
     return bool(said) and (full[: len(said)] == said or full[-len(said) :] == said)
+
+
+def _is_inflected(name: str, names: Sequence[str]) -> bool:
+    """True for a genitive that the stemmer does not lead back («Сергея»): all but two letters are those of the name."""
+    said, full = entity_key(name).split(), entity_key(names[0]).split() if names else []
+    return len(said) == len(full) and all(
+        len(short) > 3 and short[:-2] == long[: len(short) - 2] and len(long) - len(short) < 3
+        for short, long in (sorted(pair, key=len) for pair in zip(said, full, strict=True))
+    )
 
 
 def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:

@@ -44,6 +44,7 @@ _CALENDAR = frozenset(["calendar", "iso"])
 _CLOSERS = {f"{name}_end": name for name in ("since", "after", "before", "until")} | {"start_end": "since"}
 _SHUT_LEFT = frozenset("@/\\#$€£¥№_")
 _SHUT_RIGHT = frozenset("@/\\#_%$°")
+_CODE_RIGHT = frozenset("([=")
 
 
 class Mention(NamedTuple):
@@ -386,9 +387,11 @@ def _counts_things(text: str, end: int) -> bool:
 
 
 def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhrase) -> bool:
-    """False inside a path, handle, sum of money or hyphenated word, or after another number (1 000 days ago)."""
+    """False inside a path, handle, call, sum of money or hyphenated word, or after another number (1 000 days ago)."""
     start, end = tokens[at].start, tokens[phrase.end - 1].end
     before, after = text[start - 1 : start], text[end : end + 1]
+    if after in _CODE_RIGHT and text[end - 1].isascii() and text[end - 1].isalpha():
+        return False
     if before in _SHUT_LEFT or after in _SHUT_RIGHT or (before in ("+", "-", ".") and text[start].isdigit()):
         return False
     if at and (tokens[at - 1].tight or ("num" in tokens[at].readings and "num" in tokens[at - 1].readings)):

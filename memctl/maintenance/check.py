@@ -35,6 +35,7 @@ from .init import GitFailed, ask_git
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+# With attributes or entities: "W: …" alone may be anything, as may "O(1): …".
 _MARKED = re.compile(r"[WBOS](?:\(\s*\w+\s*=|(?:\([^()]*\))? @)")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
@@ -133,9 +134,10 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
             if target and entity_key(target.removesuffix(".md")) not in pages.names and not is_file:
                 what = f"[[{target}]] does not lead to a page"
                 yield Finding(path, line, 1, "link", what, "make the page, or correct the name")
-        if entry.role is Role.ITEM and _is_marked(entry.content):
+        in_log = entry.role is Role.ITEM and path.startswith("memory/")
+        if in_log and _MARKED.match(entry.content) and isinstance(parse(entry.content), Fact):
             what = "reads as a fact, but facts stand under a heading `Retain`: it is a note"
-            yield Finding(path, line, 1, "grammar", what, "move it there, or leave it as a note")
+            yield Finding(path, line, 1, "grammar", what, "move it there, or put it into `backticks`")
     elif entry.role is not Role.CODE:
         yield from _links(path, line, entry.content, pages)
     if entry.fact:
@@ -147,12 +149,6 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
         for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by):
             if ref and ref not in pages.ids:
                 yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")
-
-
-def _is_marked(content: str) -> bool:
-    """True for a line of the grammar with attributes or entities; "W: …" alone may be anything, as may "O(1): …"."""
-    read = _MARKED.match(content) and parse(content)
-    return isinstance(read, Fact)
 
 
 def _attributes(path: str, line: int, fact: Fact) -> Iterator[Finding]:

@@ -154,7 +154,8 @@ class Planner:
             given = given._replace(before=[(belief, told[ref]) for _, belief, ref in met if ref in told])
         del parsed  # the lines of the largest page
         replay = replay_beliefs(entries, marks, given)
-        self.made.met = met + [[str(pair.day), pair.belief, pair.fact] for pair in replay.met]
+        heard = ((str(pair.day), pair.belief, pair.fact) for pair in replay.met)  # older lines that speak by id, again
+        self.made.met = list(map(list, dict.fromkeys((*map(tuple, met), *heard))))
         self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
         if write and page and may_write and (replay.beliefs or entries or marks):
             written = write_opinions(text, replay)

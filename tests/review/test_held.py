@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -99,3 +100,22 @@ def test_words_that_are_gone_from_the_pages_are_gone_from_what_is_kept(tmp_path:
     (ref,) = (hit.ref for hit in memory.recall("short meetings").hits if "short" in hit.content)
     memory.forget(ids=[ref], apply=True)
     assert not any(path.exists() for path in kept)
+
+
+def test_a_pair_that_is_met_again_is_kept_once(tmp_path: Path) -> None:
+    """An older line that speaks by its id for one on a page that changes is heard anew each time."""
+    pages = {
+        "memory.md": "# Memory\n",
+        "memory/2025-10-20.md": LINES[0] + "- O @爱丽丝: 喜欢简短的回复\n",
+        "memory/2025-10-21.md": "- O(for=tea) @Anna: Wants long meetings in the morning\n- O(for=tea) @爱丽丝: 要求简短的回复和表格\n",
+        "memory/2025-11-20.md": "- O @Анна: Любит чай с лимоном ^tea\n",
+    }
+    memory = Memory(write_pages(tmp_path / "notes", pages), lambda: NOW)
+    memory.reflect()
+    met = json.loads((memory.workspace.memory / "reflected.json").read_text("utf-8"))["met"]
+    assert met
+    page = memory.workspace.root / "memory/2025-11-20.md"
+    for line in ("- W @Анна: Была в море\n", "- W @Anna: Was at sea\n"):
+        page.write_text(page.read_text("utf-8") + line, "utf-8")
+        memory.reflect(since="7d")
+    assert json.loads((memory.workspace.memory / "reflected.json").read_text("utf-8"))["met"] == met

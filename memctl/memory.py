@@ -145,7 +145,7 @@ class Memory(OpenMemory):
         facts = retain.as_said(self, facts, said_by) if said_by else facts
         on = dates.day_of("--date", day, self.today) or self.today
         done = retain.retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
-        if said_by or dry_run:  # who is no owner hears of no other names; a dry run makes no index
+        if said_by or dry_run:  # who is not the owner hears of no other names; a dry run makes no index
             return done
         with suppress(Exception):  # of any kind: the facts are on disk
             done = replace(done, warnings=(*done.warnings, *self.run(lambda at: tuple(retain.slips(at, facts)))))

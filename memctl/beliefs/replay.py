@@ -262,7 +262,7 @@ class _Run:
     def hear(self, day: Sequence[TrustedFact]) -> None:
         """Let the facts of one day speak. Nobody knows which of them came first, and their ids are no reason.
 
-        So what ends an older belief ends it for the whole day, and what is no opinion speaks to those of the same day.
+        So what ends an older belief ends it for the whole day, and what is not an opinion speaks to those of the same day.
         """
         self._verdicts = {}
         others = [told for told in day if told.fact.kind is not Kind.OPINION]

@@ -92,7 +92,7 @@ def _through_pager(text: str) -> bool:
         return False
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it belongs to the pager
     try:
-        process.communicate(text)  # a reader who leaves before the end is no error
+        process.communicate(text)  # a reader who leaves before the end is not an error
         return process.returncode == 0
     finally:
         signal.signal(signal.SIGINT, before)

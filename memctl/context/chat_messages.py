@@ -196,7 +196,7 @@ def _calls(message: Message) -> list[str]:
 
 
 def _answers(message: Message) -> list[str] | None:
-    """The ids of the calls that a message answers; [""] where it does not say, None where it is no result."""
+    """The ids of the calls that a message answers; [""] where it does not say, None where it is not a result."""
     if message["role"] == "tool":
         return [str(message.get("tool_call_id") or "")]
     if message["role"] == "function":
@@ -235,7 +235,7 @@ def paired(messages: Sequence[Message | None]) -> tuple[list[Message | None], di
         answered |= {(opened.get(each, last), each) for each in told} | {(place, "") for place in found if "" in told}
     for at, message in enumerate(
         made[:end]
-    ):  # from the last message that is no result on, calls may still wait for theirs
+    ):  # from the last message that is not a result on, calls may still wait for theirs
         if message is not None:
             made[at] = _without_calls(message, at, answered, warnings)
     return made, pairs, warnings
@@ -447,7 +447,7 @@ def originals(
     """What older messages, no longer sent, said about a question, in their own words: best first, cited by number.
 
     Only what the user and the assistant said: results of tools came from outside. What the assistant only echoed, or
-    answered out of recalled lines, is no original. Ranked as lines are, by their words and those beside them. With `further` all
+    answered out of recalled lines, is not an original. Ranked as lines are, by their words and those beside them. With `further` all
     of them, behind those that speak of the question the newest: to use what is left of a budget.
     """
     texts = dict(_said(messages, gone))

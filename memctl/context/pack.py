@@ -162,7 +162,7 @@ def _shown(content: str) -> str:
 def is_open(hit: Hit) -> bool:
     """True for what may enter a context: trusted, never taken back.
 
-    A line outside `## Retain` with the head of a fact from outside is no fact, but not the owner's words either.
+    A line outside `## Retain` with the head of a fact from outside is not a fact, but not the owner's words either.
     """
     if hit.retracted or not is_trusted(hit.origin):
         return False

@@ -96,7 +96,7 @@ def _holding(every: list[str]) -> list[str]:
 def session_file(workspace: Workspace, name: str) -> Path:
     """Where the statements of a session are kept; Usage for a name that can be no file's."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", str(name)):
-        raise Usage(f"{name!r} is no name of a session", "write up to 64 letters, digits, - and _")
+        raise Usage(f"{name!r} is not a session name", "write up to 64 letters, digits, - and _")
     return workspace.whole.memory / f"{SESSION}{name}.json"
 
 

@@ -226,7 +226,7 @@ def render_label(question: LabelledQuestion, onto: str | None = None) -> str:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """(number, text) of every line. PageUnreadable for what cannot be read, Usage for a line that is no text."""
+    """(number, text) of every line. PageUnreadable for what cannot be read, Usage for a line that is not text."""
     try:
         with open(path, "rb") as stream:
             for number, line in enumerate(iter(partial(stream.readline, LONGEST + 1), b""), 1):

@@ -202,7 +202,7 @@ def _in_memory(reason: str, original: sqlite3.Connection | None = None) -> Index
 
 
 def _move_aside(path: Path) -> None:
-    """Take a broken index away. It is derived and holds text, so it goes; what is no file was put there by somebody."""
+    """Take a broken index away. It is derived and holds text, so it goes; what is not a file was put there by somebody."""
     for end in ("-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + end).unlink()

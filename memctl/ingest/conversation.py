@@ -85,7 +85,7 @@ class Before:
 
     @property
     def between_people(self) -> bool:
-        """True where persons talk with each other: what one asks for is no order to an agent."""
+        """True where persons talk with each other: what one asks for is not an order to an agent."""
         return not self._assistant and len(self._people) > 1
 
     def name(self, turn: int, names: tuple[str, ...]) -> None:
@@ -290,7 +290,7 @@ def _with_new_value(earlier: tuple[EarlierStatement, str, str], new: str, old: s
 
 
 def _value_for(new: str, old: str) -> str:
-    """The value of the same kind that takes the place of an old one; all of the new side where the old is no bare value."""
+    """The value of the same kind that takes the place of an old one; all of the new side where the old is not a bare value."""
     values, olds = _values(new), _values(old)
     kind = next((kind for kind in olds if kind in values), None)
     return values[kind] if kind and olds[kind] == old else new

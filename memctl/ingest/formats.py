@@ -110,7 +110,7 @@ def _message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -
     if word is None:
         notes.count(line, "an object without a role; left out")
         return
-    # A `speaker` or an `author` who is no role is a person; a `role` that nobody knows is none.
+    # A `speaker` or an `author` who is not a role is a person; a `role` that nobody knows is none.
     said_by = next((value[key] for key in ("speaker", "author") if isinstance(value.get(key), str)), "").strip()
     person = said_by if "role" not in value and said_by.casefold() not in ROLES else ""
     role = "user" if person else role_of(word, line, notes)

@@ -101,6 +101,6 @@ def _turns(memory: OpenMemory, path: str) -> Iterator[Turn]:
     with suppress(MemctlError):
         if day_of(memory.workspace.contain(path)) and path.startswith("memory/"):
             yield from told_in_log(memory, path, Notes())
-        elif memory.workspace.hides is None:  # a transcript is no page: others than the owner do not see it
+        elif memory.workspace.hides is None:  # a transcript is not a page: others than the owner do not see it
             with open_transcript(memory.workspace, memory.workspace.root / path) as source:
                 yield from read_transcript(source.pieces, Notes())

@@ -143,7 +143,7 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
     if entry.fact:
         yield from _attributes(path, line, entry.fact)
         if entry.fact.sealed and not sealed_text().fullmatch(entry.fact.text):
-            what = "the line says sealed, and its text is no ciphertext"
+            what = "the line says sealed, and its text is not a ciphertext"
             yield Finding(path, line, 1, "sealed", what, "take it out, then `memctl retain --sealed`")
         fact = entry.fact
         for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by):

@@ -220,7 +220,7 @@ def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str
 
 
 def is_of_document(entry: Row) -> bool:
-    """True for a note on a page that is no log: such a page is one thing to read, and its lines are parts of it."""
+    """True for a note on a page that is not a log: such a page is one thing to read, and its lines are parts of it."""
     return entry.role != Role.FACT.value and not _LOG.fullmatch(entry.path)
 
 

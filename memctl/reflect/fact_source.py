@@ -75,7 +75,7 @@ class FactSource:
     def answers(self) -> tuple[list[AnswerLine], set[str]]:
         """What the answers of `memctl review` say, each with the line for which it speaks; and the questions answered.
 
-        An answer without `by=` ends a belief by itself and is no evidence; one of a local model weighs half.
+        An answer without `by=` ends a belief by itself and is not evidence; one of a local model weighs half.
         """
         rows = beliefs.answers_until(self._index, self._today)
         said = self.evidence(rows)

@@ -1,6 +1,6 @@
 """Outcomes -> lessons: what was tried at a task, how often it worked, and why it failed. Counting, no language model.
 
-What somebody merely did is no lesson: it takes two outcomes of a way, or one that its author made a lesson of, by a task
+What somebody merely did is not a lesson: it takes two outcomes of a way, or one that its author made a lesson of, by a task
 with a reason or by its importance.
 """
 

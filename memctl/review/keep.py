@@ -66,7 +66,7 @@ def remove(workspace: Workspace, ids: Collection[str]) -> int:
 
 
 def read(workspace: Workspace) -> tuple[Uncertain, ...]:
-    """The candidates in the block, in its order; none where the page cannot be read. What is no candidate is left out."""
+    """The candidates in the block, in its order; none where the page cannot be read. What is not a candidate is left out."""
     with suppress(MemctlError):
         return tuple(candidates_in(read_for_edit(workspace, PAGE).after))
     return ()
@@ -103,7 +103,7 @@ def body_of(candidates: Sequence[Uncertain]) -> str:
 
 
 def candidates_in(text: str) -> Iterator[Uncertain]:
-    """The candidates in the block of a page; what is no candidate is left out."""
+    """The candidates in the block of a page; what is not a candidate is left out."""
     lines = split_lines(text.removeprefix("\ufeff"))
     block = next((block for block in live_blocks(lines) if block.name == BLOCK), None)
     for number in range(block.begin + 1, block.end) if block else ():

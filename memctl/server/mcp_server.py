@@ -97,7 +97,7 @@ class Wire:
         _end_soon()
 
     def send(self, id: Id | None, answer: Mapping[str, Any]) -> None:
-        """Answer a request with a result or an error. What is no letter of Unicode goes as its number."""
+        """Answer a request with a result or an error. What is not a letter of Unicode goes as its number."""
         text = json.dumps({"jsonrpc": "2.0", "id": id, **answer}, ensure_ascii=False, separators=(",", ":"))
         self._outgoing.put(text.encode("utf-8", "backslashreplace") + b"\n")
 
@@ -136,7 +136,7 @@ def _message(line: bytes) -> Message | None:
     try:
         sent = json.loads(line.decode("utf-8", "replace"))
         if b"\\u" in line:
-            json.dumps(sent, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
+            json.dumps(sent, ensure_ascii=False).encode()  # half of a pair of surrogates is not text
     except (ValueError, RecursionError):
         raise MessageError(_PARSE_ERROR, "not JSON: one message a line") from None
     if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
@@ -406,7 +406,7 @@ def _check_envelope(name: str, params: Params) -> None:
         raise MessageError(_INVALID_PARAMS, f"params._meta lacks {', '.join(missing)}")
     version = params["_meta"][keys[0]]
     if not isinstance(version, str):
-        raise MessageError(_INVALID_PARAMS, f"{keys[0]} is no string")
+        raise MessageError(_INVALID_PARAMS, f"{keys[0]} is not a string")
     if version != _MODERN:
         data = {"supported": [_MODERN], "requested": version}
         raise MessageError(_UNSUPPORTED_VERSION, "Unsupported protocol version", data)

@@ -120,7 +120,7 @@ class _DryRun(Exception):
 
 
 def _check(workspace: Workspace, before: SharedWorkspace, own: _Own) -> None:
-    """Refused for what somebody else published from what this workspace does not hold: as a push that is no fast-forward."""
+    """Refused for what somebody else published from what this workspace does not hold: as a push that is not a fast-forward."""
     if before.token in own.tokens or (before.head and not is_behind(workspace, before.head)):
         return
     what = f"{before.workspace} was published by {before.publisher} on {before.published} from pages that this workspace lacks"

@@ -333,7 +333,7 @@ def copies_of(workspace: Workspace, server: str) -> list[Copy]:
 
 
 def _is_page(workspace: Workspace, path: str) -> bool:
-    """False for what no publisher of ours sends: a path that leads out of the copy, or to what is no page."""
+    """False for what no publisher of ours sends: a path that leads out of the copy, or to what is not a page."""
     with suppress(MemctlError):
         return workspace.contain(path) == path and workspace.is_page(path)
     return False

@@ -350,7 +350,7 @@ def _ends(things: frozenset[str]) -> dict[End, str]:
 # -- from text to clauses ---------------------------------------------------------------------------------------------
 
 _QUOTED = re.compile(r"[«“「『\"][^»”」』\"]*[»”」』\"]")
-_LONG = 3  # words of a quotation that is no name
+_LONG = 3  # words of a quotation that is not a name
 
 
 def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:

@@ -152,7 +152,7 @@ class Vault:
         try:
             return self._age.x25519.Recipient.from_str(key)
         except self._age.RecipientError as error:
-            raise Usage(f"{key[:80]!r} is no public key of age", "`memctl init --vault` prints one: age1…") from error
+            raise Usage(f"{key[:80]!r} is not an age public key", "`memctl init --vault` prints one: age1…") from error
 
     def make(self, under_passphrase: bool = False) -> Changed:
         """Make a key pair and memctl.vault. Where that is, only a key if none is here: others must add it."""
@@ -238,6 +238,6 @@ def _read(text: str) -> dict[str, str]:
         if match:
             found[match[1]] = match[2] or ""
         elif line.strip() and not line.startswith("#"):
-            what = f"line {number} is no public key of age"
+            what = f"line {number} is not an age public key"
             raise PageUnreadable(VAULT, what, "correct it: git may have left a conflict there")
     return found

@@ -48,7 +48,7 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
 
 
 def document_texts(title: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
-    """The same of a document. A fact and a long paragraph speak for themselves, short lines of a short document that is no list by
+    """The same of a document. A fact and a long paragraph speak for themselves, short lines of a short document that is not a list by
     their page, whose title and beginning stand behind the last piece; unless half of it or more are such paragraphs."""
     notes = [piece for piece in pieces if piece.role != "fact"]
     texts = {piece.id: clean(piece.content) for piece in notes if piece.role in ("text", "item")}

@@ -368,7 +368,7 @@ _SHORT = {
     errno.ENOSPC: "more folders than the system watches (fs.inotify.max_user_watches)",
     errno.EMFILE: "no watch left on this system (fs.inotify.max_user_instances)",
 }
-_KINDS = {"created", "modified", "deleted", "moved", "closed"}  # not "opened": reading a page is no change
+_KINDS = {"created", "modified", "deleted", "moved", "closed"}  # not "opened": reading a page is not a change
 
 
 class FolderEvents:

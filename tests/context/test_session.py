@@ -79,7 +79,7 @@ def test_what_others_said_is_no_wish_of_the_user() -> None:
 
 @pytest.mark.parametrize("name", ["a/b", "", "..", "x" * 65, "a\\b"])
 def test_a_session_needs_a_name(root: Path, name: str) -> None:
-    with pytest.raises(Usage, match="no name of a session"):
+    with pytest.raises(Usage, match="not a session name"):
         memctl.Window(root, session=name)
     file = root / "chat.json"
     file.write_text(json.dumps(_chat()), "utf-8")

@@ -178,9 +178,9 @@ def test_nothing_public_has_it(root: Path) -> None:
         (["recall", "door", "--unseal"], "", 2, "on a terminal alone"),
         (["recall", "door", "--unseal", "--json"], "", 2, "on a terminal alone"),
         (["show", "memory/2025-11-01.md#L3", "--unseal"], "", 2, "on a terminal alone"),
-        (["vault", "add", "age1nobody"], "", 2, "'age1nobody' is no public key of age"),
-        (["vault", "add", "age1" + "x" * 99], "", 2, f"'age1{'x' * 76}' is no public key of age"),
-        (["vault", "add"], "", 2, "no public key of age"),
+        (["vault", "add", "age1nobody"], "", 2, "'age1nobody' is not an age public key"),
+        (["vault", "add", "age1" + "x" * 99], "", 2, f"'age1{'x' * 76}' is not an age public key"),
+        (["vault", "add"], "", 2, "not an age public key"),
         (["vault", "drop", "age1"], "", 2, "'drop' is unknown"),
         (["init", "--vault", "--passphrase", "--workspace", "elsewhere"], "", 2, "no terminal to ask"),
     ],
@@ -247,7 +247,7 @@ def _within(root: Path, keys: Path) -> None:
         (lambda root, keys: next(keys.iterdir()).chmod(0o644), "Refused: refused: {key} can be read by others (mode 0644); chmod 600 {key}"),
         (_damaged, "PageUnreadable: {key}: no secret key of age; put back what `init --vault` wrote"),
         (_within, "Refused: refused: {root}/keys is in the workspace, where keys must not be; name another: MEMCTL_IDENTITY=FOLDER"),
-        (lambda root, keys: (root / VAULT).write_text(f"<<<<<<< ours\n{(root / VAULT).read_text()}"), "PageUnreadable: memctl.vault: line 1 is no public key of age; correct it: git may have left a conflict there"),
+        (lambda root, keys: (root / VAULT).write_text(f"<<<<<<< ours\n{(root / VAULT).read_text()}"), "PageUnreadable: memctl.vault: line 1 is not an age public key; correct it: git may have left a conflict there"),
         (lambda root, keys: (root / VAULT).unlink(), "Usage: this workspace has no vault; `memctl init --vault` makes one"),
     ],
 )  # fmt: skip
@@ -309,7 +309,7 @@ def test_recipients_come_and_go(root: Path, tmp_path: Path, monkeypatch: pytest.
     refs = {_seal(root, text, day=f"2025-11-{day}") for day, text in enumerate(TEXTS, 10)}
     theirs = _other(tmp_path, monkeypatch)
     assert "opens this vault" in refusal(lambda: _vault(root).change("add", theirs))
-    told = "Usage: '' is no public key of age; `memctl init --vault` prints one: age1…"
+    told = "Usage: '' is not an age public key; `memctl init --vault` prints one: age1…"
     assert refusal(lambda: _vault(root).change("add")) == told
     monkeypatch.setenv("MEMCTL_IDENTITY", ours)
     shape = [sealed_text().sub("", page.read_text("utf-8")) for page in sorted(root.glob("memory/*.md"))]

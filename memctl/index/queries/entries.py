@@ -41,7 +41,7 @@ class Query:
 
     `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
     workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
-    `warnings` go with the answer. What is over by `expiry` is no hit.
+    `warnings` go with the answer. What is over by `expiry` is not a hit.
     Of a document, at most `per_page` lines are hits, and these are passages; 0 is all, as plain lines.
     `paths` are globs, of which a page meets one; the words of each of `phrases` stand together in a line, those of
     `without` nowhere in it. `sections` are the ranges of rows below headings with the words of `heading`. A message is said

@@ -338,7 +338,7 @@ def _beginning(index: Index, wanted: Mapping[str, str]) -> set[str]:
 
 
 def _past(begin: str, name: str) -> str:
-    """Where to look next: past this name, and past all that go on as it does where that is no ending any more."""
+    """Where to look next: past this name, and past all that go on as it does where that is not an ending any more."""
     first = name.partition(" ")[0]
     return name + "\x01" if len(first) <= len(begin) + _ENDING else first[: len(begin) + _ENDING + 1] + "\U0010ffff"
 

@@ -67,6 +67,19 @@ def test_a_word_index_that_does_not_fit_its_lines(workspace: Workspace, tmp_path
     assert rows(workspace) == rebuilt(workspace)
 
 
+@pytest.mark.parametrize("name", ["entry_ref", "entry_day"])
+def test_an_index_of_a_table_that_lacks_its_rows(workspace: Workspace, name: str) -> None:
+    """Tables, sums and schema are whole; a question that goes by that index would find nothing."""
+    db = sqlite3.connect(index_path(workspace), isolation_level=None)
+    ((made,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,))
+    db.execute(f"DROP INDEX {name}")
+    db.execute(f"{made.partition(' WHERE ')[0]} WHERE 0")
+    db.execute("PRAGMA writable_schema = ON")
+    db.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (made, name))
+    db.close()
+    assert with_index(workspace, lambda index: index.rows("PRAGMA integrity_check")) == [("ok",)]
+
+
 @pytest.mark.parametrize("flipped", [b"fincj", b"fincl", b"fincH"])
 @pytest.mark.parametrize("times", [2, 4])
 def test_a_flipped_bit_in_a_word_of_several_lines(tmp_path: Path, times: int, flipped: bytes) -> None:

@@ -126,7 +126,7 @@ def _han_rules() -> tuple[tuple[str, _Rule], ...]:
         made = partial(_Rule, key, frame == "noun", value, beside=beside(language), own=own)
         if frame == "around":
             before, after = phrase.split(" ", 1)
-            said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；了的]|$|\d)"
+            said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；]|{pattern((language,), 'relations', 'behind a value')}|$|\d)"
             found += [(one, made(pattern=said)) for one in before.strip("(?:)").split("|")]
         else:
             copula = f"(?:{pattern((language,), 'relations', 'copula')})" if frame == "noun" else ""

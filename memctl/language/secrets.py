@@ -234,12 +234,12 @@ def _lines_with(low: str, literal: str) -> list[tuple[int, int]]:
 @cache
 def _key() -> re.Pattern[str]:
     """A key word and what ties a value to it: "password for the staging box is …", "my password Qx7k…", «пароль: …»."""
-    password, token, said = (pattern(languages(), "secrets", section) for section in ("password", "token", "is"))
+    password, token, said, to = (pattern(languages(), "secrets", part) for part in ("password", "token", "is", "to"))
     gap = r"(?P<gap>(?:[ \t][^\s:=：.,;!?|]{1,20}(?=[\s:=：|])){0,4}?)"
     separator = (
         rf"(?P<sep>[ \t]{{0,4}}(?::=|=>|->|→|==?|：|:|＝|—|–|\|)[ \t]{{0,4}}|>|[ \t]-[ \t]|{said}|[ \t](?=[`\"'«“]))"
     )
-    nothing = r"[ \t](?:to[ \t])?(?=[^\W_]\S{7})(?=\S{0,60}[0-9])"
+    nothing = rf"[ \t](?:(?:{to})[ \t])?(?=[^\W_]\S{{7}})(?=\S{{0,60}}[0-9])"
     return re.compile(
         rf"(?:(?P<pass>{password})|(?P<token>{token}))(?:_(?:base|prod|dev|[0-9]))?(?![a-z0-9а-яё_-])"
         rf"[\"'`*\])]{{0,3}}(?:{nothing}|{gap}{separator}(?:[*]{{2}}[ \t]?)?)"

@@ -286,6 +286,32 @@ def test_chatter_recalls_nothing(tmp_path: Path) -> None:
     assert "Lisbon" in prompted(workspace, "where does Peter live?").text
 
 
+@pytest.mark.parametrize(
+    ("prompt", "of_others", "own"),
+    [
+        ("Which editor does Anna use for her reviews?", ("@Boris: Uses the editor Helix for his reviews", "@Clara: Uses the editor Helix for her reviews"), "@Anna: Has a garden in Lisbon"),
+        ("Каким редактором пользуется Анна для рецензий?", ("@Борис: Пользуется редактором Helix для рецензий", "@Клара: Пользуется редактором Helix для рецензий"), "@Анна: У неё сад в Лиссабоне"),
+        ("王芳用什么编辑器写评审？", ("@李雷: 用编辑器 Helix 写评审", "@韩梅: 用编辑器 Helix 写评审"), "@王芳: 在里斯本有花园"),
+    ],
+    ids=["en", "ru", "zh"],
+)  # fmt: skip
+def test_a_prompt_about_one_is_not_answered_by_lines_of_others(
+    tmp_path: Path, prompt: str, of_others: tuple[str, ...], own: str
+) -> None:
+    """However many of its words these have; the same words of nobody in particular bring them."""
+    memory = memory_on(pages(tmp_path, "".join(f"- W {line}\n" for line in (*of_others, own))))
+    assert "Helix" not in memory.beside_prompt(prompt, 2000, 20)
+    assert "Helix" in memory.beside_prompt(of_others[0].partition(": ")[2], 2000, 20)
+
+
+def test_one_common_word_of_a_long_prompt_brings_no_line_of_whom_it_names(tmp_path: Path) -> None:
+    many = "".join(f"- W @Boris: Led the team on trip {at}\n" for at in range(40))
+    memory = memory_on(pages(tmp_path, f"- W @Anna: Has a team in Lisbon\n{many}"))
+    rare = "tokenizer latency benchmark kernel allocator scheduler mutex deadlock profiler compiler linker assembler bytecode opcode heap stack register cache pipeline"
+    assert memory.beside_prompt(f"Ask Anna to look at this, for the team: {rare}", 2000, 20) == ""
+    assert "Lisbon" in memory.beside_prompt("Where does Anna have a team?", 2000, 20)
+
+
 def test_about_and_since_hold_for_every_layer(station: Workspace) -> None:
     """But the core."""
     made = pack(station, "gateway", about=["Nightjar"], since="2025-10-01")

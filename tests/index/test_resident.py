@@ -235,6 +235,16 @@ def test_a_silent_watch_is_not_believed_for_ever(tmp_path: Path, monkeypatch: py
         assert not asked(workspace, "numbat", resident)["hits"]
         now[0] += 0.2
         assert asked(workspace, "numbat", resident)["hits"]
+        monkeypatch.setattr(
+            Workspace, "scan", lambda self: now.append(now.pop() + 1.0) or listed(self)
+        )  # ten seconds at most
+        os.utime(tmp_path / "bank/позже.md", (1_700_000_000, 1_700_000_000))
+        for _ in range(3):
+            now[0] += 10.1
+            assert not asked(workspace, "wombat", resident)["hits"]
+        (tmp_path / "bank/last.md").write_text("# Last\n\nwombat\n", "utf-8")
+        now[0] += 10.1
+        assert asked(workspace, "wombat", resident)["hits"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

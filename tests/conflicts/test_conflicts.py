@@ -99,6 +99,7 @@ IN_ORDER = [
     ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @B: Lives in Leipzig. ^bb"),
     ("11-03 W(key=editor) @A: Uses Vim. ^aa", "11-03 W(key=editor) @A: Uses Vim with tmux. ^bb"),
     ("11-03 W(key=city,until=2025-11-10) @A: In Berlin. ^aa", "11-03 W(key=city,until=2025-11-10) @A: In Rome. ^bb"),
+    ("11-14 W @桌: 能坐12个人。 ^aa", "11-14 W @桌: 能坐十二个人。 ^bb"),
     ("11-03 W(key=city,t=2025-10-01..) @A: In Berlin. ^aa", "11-03 W(key=city,t=2025-10-20..) @A: In Rome. ^bb"),
     ("11-03 W(key=city,t=2025-10-01..) @A: In Berlin. ^aa", "11-09 W(key=city,t=2025-10-01..) @A: In Rome. ^bb"),
 ]

@@ -116,7 +116,7 @@ def recall(
 
 def _asked_where(call: Call, among: str | None, query: Any, most: int | None, asked: dict[str, Any]) -> Answer:
     """The answer of shared workspaces, of several folders with their `most` best hits together, or of the one there is."""
-    if among:
+    if among is not None:
         return call.memory.shared().recall(among.split(","), query, **asked)
     if call.also:
         return merged(

@@ -104,7 +104,9 @@ def publish(
         if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
             return Published(at.place, name, before.revision, (), (), len(heads), notes)
         own = _Own(memory.workspace, f"{at.server} {name}")
-        if (changed or removed) and not force:
+        # Once a page went, what is new here may be that page, of a publisher who is behind.
+        returns = before.removed and digests.keys() - known.keys()
+        if (changed or removed or returns) and not force:
             _check(memory.workspace, before, own)
         done = Published(at.place, name, after.revision, tuple(sent), tuple(removed), len(heads), notes)
         if dry_run:

@@ -5,6 +5,7 @@ All that can go wrong there is one ServerFailed, with one thing to do; no passwo
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import socket
@@ -17,6 +18,8 @@ from threading import Event, Thread
 from typing import Any, NamedTuple
 
 from ..errors import ExtraMissing, MemctlError, Refused, ServerFailed, Usage
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else it tells of a lost connection beside us
 
 VERSION = 2
 """Of schema.sql: raise it with every change there."""

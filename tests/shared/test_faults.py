@@ -205,6 +205,21 @@ def test_a_server_that_dies_while_it_is_written_to(server: Postgres, tmp_path: P
     assert revisions(server) == ({"revision2"}, [(2,)])
 
 
+def test_an_empty_name_is_none(tmp_path: Path) -> None:
+    """`--in "$TEAM"` with nothing in it is no question to this workspace."""
+    root = write_pages(tmp_path, PAGES).root
+    (root / "memctl.toml").write_text(f'[shared]\nurl = "postgresql://alice@127.0.0.1:{free_port()}/memctl"\n')
+    done = call(["recall", "tea", "--in", ""], root)
+    assert done.code == 2 and is_two_lines(done.err) and not done.out
+
+
+def test_the_driver_says_nothing_beside_us() -> None:
+    """psycopg tells its log of a pipeline that broke; where nobody set one up, Python would print that."""
+    program = "import logging, memctl.shared.server; logging.getLogger('psycopg').warning('the connection is lost')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 def test_a_server_that_dies_between_questions(server: Postgres, tmp_path: Path) -> None:
     """17 while it is away; a process that stays asks it again when it is back, over another connection."""
     root = write_pages(tmp_path / "w", PAGES).root

@@ -150,6 +150,24 @@ def test_a_publisher_that_is_weeks_behind(server: Postgres, tmp_path: Path) -> N
     assert publish(server, mine, force=True).removed == ("memory/2025-11-30.md",)
 
 
+def test_a_page_that_somebody_took_away_stays_away(server: Postgres, tmp_path: Path) -> None:
+    """Who is behind still has it, and nothing else that differs: refused, until a pull or `--force`."""
+    mine = write_pages(tmp_path / "mine", PAGES).root
+    committed(mine)
+    publish(server, mine)
+    theirs = tmp_path / "theirs"
+    git(tmp_path, "clone", "-q", str(mine), str(theirs))
+    (mine / "memory/2025-11-28.md").unlink()
+    committed(mine)
+    publish(server, mine)
+    with pytest.raises(Refused, match="from pages that this workspace lacks"):
+        publish(server, theirs, "bob")
+    assert list(stands(server)) == [LOG]
+    git(theirs, "pull", "-q")
+    (theirs / "memory/2025-11-30.md").write_text("- W: new\n")
+    assert publish(server, theirs, "bob").sent == ("memory/2025-11-30.md",)
+
+
 def test_without_git_one_machine_goes_on(server: Postgres, tmp_path: Path) -> None:
     """A folder is known by what it published; another folder is refused, `--force` decides."""
     one, other = (write_pages(tmp_path / name, PAGES).root for name in ("one", "other"))

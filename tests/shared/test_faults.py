@@ -205,6 +205,20 @@ def test_a_server_that_dies_while_it_is_written_to(server: Postgres, tmp_path: P
     assert revisions(server) == ({"revision2"}, [(2,)])
 
 
+def test_a_damaged_page_is_not_shown_and_the_cure_cures(server: Postgres, tmp_path: Path) -> None:
+    """Published again it would not travel, since its digest stands: withdrawn before, it does."""
+    root = write_pages(tmp_path / "w", PAGES).root
+    publish(server, root)
+    server.sql("UPDATE memctl.pages SET content = 'tea'")
+    reader = memory_on(write_pages(tmp_path / "r", {}))
+    with pytest.raises(ServerFailed, match=f"notes:{LOG} damaged") as failed:
+        asked(server, reader)
+    assert "--withdraw" in failed.value.cure
+    memory_on(Workspace(root.resolve())).shared(server.url("alice")).withdraw("notes")
+    publish(server, root)
+    assert asked(server, reader) == [f"notes:{LOG}#L1@r1 likes tea"]
+
+
 def test_an_empty_name_is_none(tmp_path: Path) -> None:
     """`--in "$TEAM"` with nothing in it is no question to this workspace."""
     root = write_pages(tmp_path, PAGES).root

@@ -216,7 +216,7 @@ def test_a_damaged_page_is_not_shown_and_the_cure_cures(server: Postgres, tmp_pa
     assert "--withdraw" in failed.value.cure
     memory_on(Workspace(root.resolve())).shared(server.url("alice")).withdraw("notes")
     publish(server, root)
-    assert asked(server, reader) == [f"notes:{LOG}#L1@r1 likes tea"]
+    assert asked(server, reader) == [f"notes:{LOG}#L3@r1 likes tea"]
 
 
 def test_an_empty_name_is_none(tmp_path: Path) -> None:

@@ -161,8 +161,9 @@ class Bar:
             self._draw(what, done, total, " · ".join(told))
 
     def close(self) -> None:
-        """Take the line away."""
+        """Take the line away; from then on it stays no longer than what is told of."""
         with self._lock:
+            self.stays = False
             self._at = (self._what, 1, 1)
             self._hide()
 

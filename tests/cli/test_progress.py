@@ -114,6 +114,18 @@ def test_what_tells_nothing_is_shown_too() -> None:
         assert screen.drawn[-1] == ("", "")
 
 
+def test_what_was_closed_stays_no_longer() -> None:
+    """A review that waits for a key shows no bar, though the index was brought up to date once more after it looked."""
+    screen = Screen()
+    screen.bar.stays = True
+    screen.bar.update(0, 0)
+    screen.bar.close()
+    assert [screen.at(1, done, 1) for done in (0, 1)] == [("indexing", "0 of 1"), ("", "")]
+    screen.now += 5
+    screen.bar.show()
+    assert screen.drawn[-1] == ("", "")
+
+
 def test_times_are_no_finer_than_they_are_known() -> None:
     """Seconds by fives, minutes, hours."""
     told = [time_left(seconds) for seconds in (0.2, 7, 62, 100, 1000, 5000, 20_000)]

@@ -110,7 +110,7 @@ def proposals(
     core = _UserPage(core_text)
     known = [_gist_of(entry.content) for entry in core.entries]
     for candidate in sorted(due, key=_rank):
-        what = _gist_of(" ".join([*candidate.entities[:1], candidate.text]))
+        what = _gist_of(". ".join([*candidate.entities[:1], candidate.text]))  # a word that begins a line is no name
         if len(chosen) < AT_ONCE and not core.cites(candidate.ref) and not any(one.holds(what) for one in known):
             chosen.append(candidate)
             known.append(what)
@@ -227,8 +227,11 @@ def candidates(
 
 
 def _facts(hits: Iterable[Hit], told: Mapping[str, Sequence[str]]) -> Iterator[CoreCandidate]:
-    for hit in hits:
-        if hit.kind is Kind.WORLD and hit.day and not (hit.superseded_by or hit.expired or hit.retracted):
+    seen: set[tuple[str, ...]] = set()
+    for hit in sorted(hits, key=lambda hit: (hit.day or "", hit.source)):  # of what was said again, the first
+        stands = not (hit.superseded_by or hit.expired or hit.retracted or (hit.content, *hit.entities) in seen)
+        if hit.kind is Kind.WORLD and hit.day and stands:
+            seen.add((hit.content, *hit.entities))
             days = told.get(hit.ref, ())
             first = date.fromisoformat(min([hit.day, *days]))
             yield CoreCandidate(

@@ -104,10 +104,10 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question
 
 
 def _once(ordered: Iterable[Question]) -> Iterator[Question]:
-    """The questions without those about two lines that another one, worth more, asks about too."""
-    pairs: set[frozenset[str]] = set()
+    """The questions without those about two lines, or the same two said again, that another one, worth more, asks about too."""
+    pairs: set[frozenset[tuple[str, ...]]] = set()
     for question in ordered:
-        pair = frozenset(side.ref for side in question.sides)
+        pair = frozenset((side.content, *side.entities) for side in question.sides)
         if question.kind == "same" or len(pair) < 2 or pair not in pairs:
             yield question
         if question.kind != "same":

@@ -315,7 +315,7 @@ def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:
 
 
 def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
-    """Those pairs that no trusted line has settled or related, and no belief weighs."""
+    """Those pairs that no trusted line has settled, as they are or said before, or related, and no belief weighs."""
     refs = {row.ref for pair in pairs for row in (pair.older, pair.newer)}
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
     asked = {question_id(*pair.asked_as): pair for pair in pairs}
@@ -324,7 +324,9 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
         for number, pair in asked.items()
     }  # of a belief that one of the two states, too
     answered = settled_ids(index, set().union(*about.values()))
-    open_pairs = (pair for number, pair in asked.items() if answered.isdisjoint(about[number]))
+    said = {number: (pair.older.content_key, pair.newer.content_key) for number, pair in asked.items()}
+    over = {said[number] for number in asked if not answered.isdisjoint(about[number])}
+    open_pairs = (pair for number, pair in asked.items() if said[number] not in over)
     return [pair for pair in open_pairs if not _is_related(pair, beside, ledger)]
 
 

@@ -305,6 +305,18 @@ def test_only_what_holds_and_others_may_read_is_proposed(tmp_path: Path, head: s
     assert ("`^tea`" in page.read_text("utf-8") if page.exists() else False) == due
 
 
+def test_what_is_told_again_with_its_importance_is_one_proposal(tmp_path: Path) -> None:
+    """Each telling is a further day of the first, and memory.md may say it in a sentence of its own."""
+    told = {f"memory/2025-0{month}-04.md": "- W(i=0.9) @Irina: Is allergic to nuts.\n" for month in (7, 8, 9)}
+    memory = memory_on(write_pages(tmp_path, told), TODAY)
+    memory.reflect(propose=True)
+    shown = (tmp_path / "bank/proposals.md").read_text("utf-8")
+    assert shown.count("told or cited on 3 days") == shown.count("### ") == 1
+    write_pages(tmp_path, {"memory.md": "- Irina is allergic to nuts.\n"})
+    memory_on(memory.workspace, TODAY).reflect(propose=True)
+    assert "### " not in (tmp_path / "bank/proposals.md").read_text("utf-8")
+
+
 # -- accepting and refusing -------------------------------------------------------------------------------------------
 
 

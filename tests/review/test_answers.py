@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from face_helpers import fixture_copy
+from face_helpers import fixture_copy, write_pages
 from review_helpers import DAY, NOW, PAGES, SAID, asked, memory_with, texts
 
 from memctl.errors import MemctlError, NothingFound, Refused, Usage
@@ -278,3 +278,15 @@ def test_what_a_program_holds_for_both_silences_no_question(tmp_path: Path, sour
     (memory.workspace.root / "memory/2025-11-26.md").unlink()
     memory.reflect()
     assert before == {belief.ref: belief.over for belief in memory.beliefs()} and any(before.values())
+
+
+def test_what_is_told_again_is_asked_about_once(tmp_path: Path) -> None:
+    """A pair of lines of which one was said on three days is one question, and its answer settles the next telling too."""
+    told = {f"memory/2025-11-{day}.md": "- W @Anna: Is allergic to peanuts, carries an EpiPen\n" for day in (21, 22, 23)}
+    older = "- W @Anna: Ordered a new EpiPen because of the peanut allergy\n"
+    memory = memory_with(tmp_path, pages=told | {"memory/2025-11-20.md": older})
+    (question,) = memory.review()
+    memory.answer(question.id, "n")
+    assert memory.review() == ()
+    write_pages(tmp_path, {"memory/2025-11-24.md": told["memory/2025-11-21.md"]})
+    assert memory.review() == ()

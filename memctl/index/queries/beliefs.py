@@ -362,10 +362,11 @@ def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[
     of_key: dict[int, set[str]] = {}
     for _, ref, key in said:
         of_key.setdefault(key, set()).add(ref)
-    own = {number for number, _, _ in said}
+    own = {(number, ref) for number, ref, _ in said}
     twins = "SELECT id, content_key, day FROM countable WHERE content_key IN ({keys})"
     naming = "SELECT target, day FROM link JOIN countable ON countable.id = link.entry WHERE target IN ({keys})"
-    told = [(ref, day) for number, key, day in index.rows_in(twins, of_key) if number not in own for ref in of_key[key]]
+    same = ((ref, number, day) for number, key, day in index.rows_in(twins, of_key) for ref in of_key[key])
+    told = [(ref, day) for ref, number, day in same if (number, ref) not in own]
     found: dict[str, list[str]] = {}
     for ref, day in [*told, *index.rows_in(naming, wanted)]:
         if day is not None and day <= str(until):

@@ -78,7 +78,7 @@ class Before:
         Where the assistant says that it found the cause (`is_found`), whatever was stated is a report.
         """
         said = [each for each in self.heard if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
-        said = [each for each in said if not each.sentence.has("problem_not")]
+        said = [each for each in said if not any(map(each.sentence.has, ("problem_not", "correct_pair", "correct_strong")))]
         wrong = [each for each in said if each.sentence.has("problem")]
         stated = [each for each in said if is_found and not each.sentence.is_question]
         return next(iter([*wrong, *stated]), None)
@@ -350,7 +350,8 @@ def found_out(heard: Heard, report: Heard | None = None, after: Sentence | None 
         alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
         told = None if alone else _told((report, heard._replace(sentence=part)))
-        return FoundStatement("diagnosis", Kind.WORLD, part.said, reason, 0.55, told=told)
+        rule = "diagnosis" if report.sentence.has("problem") else "finding"  # what was stated may be about something else
+        return FoundStatement(rule, Kind.WORLD, part.said, reason, 0.55, told=told)
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None
     did, found = None if looked else part.has("report"), looked or part.has("found")

@@ -100,6 +100,7 @@ def test_what_is_not_certain_waits_for_review(workspace: Workspace) -> None:
     assert page.count("Vera keeps the spare key") == 1 and "Vera" not in logs(workspace)
     look(workspace, path, apply=True)
     assert (workspace.root / "bank" / "review.md").read_text("utf-8") == page
+    assert not ask(workspace, "Vera").hits and not ask(workspace, "sister").hits  # nor the reason below it
     memory = Memory(workspace, lambda: NOW)
     (question,) = memory.review()
     memory.answer(question.id, "n")
@@ -109,6 +110,20 @@ def test_what_is_not_certain_waits_for_review(workspace: Workspace) -> None:
     )
     (corrected,) = look(workspace, later).asked
     assert corrected.fact.corrects == (ask(workspace, "deposit").hits[0].ref,)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        ("The deposit is 3,540, not 3,450.", "I ran the migration: it failed with a lock timeout on table users."),
+        ("I think we could maybe get a second van.", "I checked the logs: the import failed because the disk was full."),
+        ("不对，押金是3540元，不是3450元。", "我运行了迁移：因为users表被锁住，失败了。"),
+    ],
+)
+def test_what_is_said_beside_a_finding_is_no_report_of_it(workspace: Workspace, mine: str, theirs: str) -> None:
+    """A correction or a remark is no fault whose cause the assistant gives: the two are not written as one."""
+    path = chat(workspace.root, ("user", mine, "2025-11-24T09:00:00"), ("assistant", theirs, "2025-11-24T09:01:00"))
+    assert not look(workspace, path).candidates
 
 
 def test_once_is_enough(workspace: Workspace) -> None:

@@ -272,13 +272,13 @@ def facts_turning(index: Index, after: date, until: date) -> list[Row]:
 
 def facts_due(index: Index, since: date, until: date) -> list[Row]:
     """Facts that count and were told before the one day for which they are, which is one of these."""
-    sql = "SELECT id FROM countable WHERE first >= ? AND first <= ? AND day < first AND last = first"
+    sql = "SELECT id FROM countable WHERE first >= ? AND first <= ? AND day < first AND coalesce(last, first) = first"
     return selected(index, sql, (str(since), str(until)))
 
 
 def days_due(index: Index, until: date) -> list[str]:
     """The days for which facts that count were told before."""
-    sql = "SELECT DISTINCT first FROM countable WHERE day < first AND last = first AND first <= ?"
+    sql = "SELECT DISTINCT first FROM countable WHERE day < first AND coalesce(last, first) = first AND first <= ?"
     return index.column(sql, (str(until),))
 
 

@@ -22,6 +22,7 @@ _HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
 _CLEAR = 2  # terms from which a question says what it asks
+_NO_REPORT = ("problem_not", "correct_pair", "correct_strong")  # what a sentence that says what is wrong has not
 _REPLY = 200  # characters of a message that replies, and of one that reports
 _NO_REPLY = ("unsure", "reported", "praise")  # no reply that says something
 _INNER_QUOTES = str.maketrans("“”", "‘’")
@@ -78,7 +79,7 @@ class Before:
         Where the assistant says that it found the cause (`is_found`), whatever was stated is a report.
         """
         said = [each for each in self.heard if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
-        said = [each for each in said if not any(map(each.sentence.has, ("problem_not", "correct_pair", "correct_strong")))]
+        said = [each for each in said if not any(map(each.sentence.has, _NO_REPORT))]
         wrong = [each for each in said if each.sentence.has("problem")]
         stated = [each for each in said if is_found and not each.sentence.is_question]
         return next(iter([*wrong, *stated]), None)
@@ -350,7 +351,7 @@ def found_out(heard: Heard, report: Heard | None = None, after: Sentence | None 
         alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
         told = None if alone else _told((report, heard._replace(sentence=part)))
-        rule = "diagnosis" if report.sentence.has("problem") else "finding"  # what was stated may be about something else
+        rule = "diagnosis" if report.sentence.has("problem") else "finding"
         return FoundStatement(rule, Kind.WORLD, part.said, reason, 0.55, told=told)
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None

@@ -428,7 +428,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
         read = hits_of(memory, entries, verdict, as_of=query.as_of, known=known)
         for place in piece:
             entry = verdict.entries[place.candidate.id]
-            hit = None if entry.block == "keep" else _make_hit(request, judged, place, read)  # nobody has confirmed that
+            hit = None if entry.block == "keep" else _make_hit(request, judged, place, read)  # not confirmed
             if hit is None or passages.says_nothing(memory, entry, hit):
                 framing += [hit] if hit else []
                 passed.add(entry.ref)

@@ -116,7 +116,10 @@ def test_what_is_not_certain_waits_for_review(workspace: Workspace) -> None:
     ("mine", "theirs"),
     [
         ("The deposit is 3,540, not 3,450.", "I ran the migration: it failed with a lock timeout on table users."),
-        ("I think we could maybe get a second van.", "I checked the logs: the import failed because the disk was full."),
+        (
+            "I think we could maybe get a second van.",
+            "I checked the logs: the import failed because the disk was full.",
+        ),
         ("不对，押金是3540元，不是3450元。", "我运行了迁移：因为users表被锁住，失败了。"),
     ],
 )

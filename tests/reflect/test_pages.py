@@ -409,6 +409,9 @@ def test_how_names_are_linked_is_a_setting(tmp_path: Path) -> None:
 def test_the_week_tells_what_was_due_in_it(tmp_path: Path, head: str) -> None:
     """Whether its day stands in an attribute or in its words, as `review` asks about it."""
     busy = "".join(f"- B @Ann: Rang bird {n}\n" for n in range(12))
-    pages = {"memory/2025-11-10.md": f"- {head} @Oleg: Moves to Tallinn on 19 November 2025\n", "memory/2025-11-18.md": busy}
+    pages = {
+        "memory/2025-11-10.md": f"- {head} @Oleg: Moves to Tallinn on 19 November 2025\n",
+        "memory/2025-11-18.md": busy,
+    }
     memory_on(write_pages(tmp_path, pages), date(2025, 11, 30)).reflect()
     assert "- Waits for an answer: Oleg: Moves to Tallinn" in (tmp_path / "bank/digest/2025-W47.md").read_text("utf-8")

@@ -282,7 +282,9 @@ def test_what_a_program_holds_for_both_silences_no_question(tmp_path: Path, sour
 
 def test_what_is_told_again_is_asked_about_once(tmp_path: Path) -> None:
     """A pair of lines of which one was said on three days is one question, and its answer settles the next telling too."""
-    told = {f"memory/2025-11-{day}.md": "- W @Anna: Is allergic to peanuts, carries an EpiPen\n" for day in (21, 22, 23)}
+    told = {
+        f"memory/2025-11-{day}.md": "- W @Anna: Is allergic to peanuts, carries an EpiPen\n" for day in (21, 22, 23)
+    }
     older = "- W @Anna: Ordered a new EpiPen because of the peanut allergy\n"
     memory = memory_with(tmp_path, pages=told | {"memory/2025-11-20.md": older})
     (question,) = memory.review()

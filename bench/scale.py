@@ -5,7 +5,7 @@ all its processes) and its peak memory are its own; CPU, because a machine is se
 of the processes of a step, where the system tells it (Linux); no less was ever in use. `recall` is asked in a process for
 each question, and in one process that stays. `reflect` looks at seven days for the first time, `night` does so again a day
 of 50 lines later. A step over `--limit` CPU seconds is stopped, and its row says so. A row is added to `--rows` as soon as a step is done.
-`--draw` draws what the rows tell into docs/images and prints it as a table.
+`--draw` draws what the rows tell into docs/images and prints it as a table; it needs pygal and resvg-py.
 """
 
 from __future__ import annotations
@@ -223,8 +223,9 @@ def _cell(row: dict[str, Any] | None) -> str:
 
 
 def _chart(name: str, title: str, labels: list[str], series: dict[str, list[float | None]], **options: Any) -> None:
-    """A picture for light and dark pages: on white, without scripts or fonts of somebody else."""
+    """A picture for light and dark pages, as SVG and PNG: on white, without scripts or fonts of somebody else."""
     import pygal
+    import resvg_py
     from pygal.style import Style
 
     colours = ("#0b5cad", "#a3470f", "#1f7a3d", "#7a3d9a", "#b8860b", "#59636e", "#c0392b", "#00798c", "#9aa4b0")
@@ -242,6 +243,7 @@ def _chart(name: str, title: str, labels: list[str], series: dict[str, list[floa
         chart.add(step, values)
     text = re.sub(r"<!--.*?-->\s*|<script.*?</script>\s*", "", chart.render(is_unicode=True), flags=re.DOTALL)
     (IMAGES / f"{name}.svg").write_text(text + "\n", encoding="utf-8")
+    (IMAGES / f"{name}.png").write_bytes(resvg_py.svg_to_bytes(svg_string=text, width=1440))
 
 
 if __name__ == "__main__":

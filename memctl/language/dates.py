@@ -503,6 +503,20 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
     return periods.pop() if len(periods) == 1 else None
 
 
+def coming(text: str, day: date) -> tuple[date, date] | None:
+    """The first and last day that a text told on `day`, of nothing past, may mean by a date without a year: the next ones, within half a year.
+
+    None where it names several times. A guess: enough for a question, too little for when something holds.
+    """
+    hits = list(_scan(text, day))
+    if len(hits) != 1 or hits[0][1] <= 7 or is_past(text):
+        return None
+    first, last = hits[0][0].period
+    if first and last and first <= day:
+        first, last = shifted(first, 12, _MONTH), shifted(last, 12, _MONTH)
+    return (first, last) if first and last and first < day + _NEAR else None
+
+
 def day_of(name: str, written: str | None, today: date) -> date | None:
     """The one day that `written` names ("2025-11-27", "yesterday"); None for None, Usage for anything else."""
     first, last = parse_when(written or "", today) or Period()

@@ -20,11 +20,13 @@ from ..index.queries.beliefs import from_outside, names_told, newest_about, page
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.recalled import recalled_lately
+from ..index.reread import reread
+from ..language.dates import coming
 from ..language.names import entity_key
 from ..language.sentences import is_plan
 from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
-from ..recall.entry_hits import hits_of
+from ..recall.entry_hits import hits_of, text_of
 from ..reflect.made import in_conflict, program_of
 from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
 from ..reflect.reflect import Planner
@@ -145,10 +147,11 @@ def _speaks(doubt: Doubt, hit: Hit) -> bool:
 
 
 def _was_ahead(hit: Hit) -> bool:
-    """True for a line that began after it was told, or whose words are a plan; one that its author gave an end is over."""
-    if hit.fact is None or hit.fact.until or hit.fact.ttl:
+    """True for a line that began after it was told, or may have, or whose words are a plan; one that its author gave an end is over."""
+    if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day:
         return False
-    return str(hit.valid.first or "") > (hit.day or "") or is_plan(hit.content)
+    ahead = str(hit.valid.first or "") > hit.day or is_plan(hit.content)
+    return ahead or coming(hit.content, date.fromisoformat(hit.day)) is not None
 
 
 def _spelled(name: str, side: Hit | None) -> str:
@@ -190,6 +193,7 @@ def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
 
 # -- where questions come from ----------------------------------------------------------------------------------------
 
+_AHEAD = 183  # days by which a plan without a year is told before it
 _LATELY = 90  # days; what was told, or passed, before that is asked about no more
 _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it says
 
@@ -222,12 +226,26 @@ def _state(memory: OpenMemory) -> str:
 
 def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
     """What takes neither a plan of reflect nor a comparison of lines."""
-    for entry in past_plans(memory.index, memory.today, days_before(memory.today, _LATELY)):
-        yield Doubt("due", (entry.ref,), f"it was to be on {entry.last or entry.first}")
+    yield from _due(memory, days_before(memory.today, _LATELY))
     yield from _same(memory)
     yield from _trust(memory)
     for each in keep.read(memory.workspace):
         yield Doubt("keep", each.about, each.reason)
+
+
+def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
+    """Plans whose day has passed; where it was told without a year, the coming one is meant."""
+    plans = past_plans(memory.index, memory.today, since, days_before(since, _AHEAD))
+    days = {plan.id: plan.last or plan.first for plan in plans if (plan.last or plan.first or "") > str(plan.day)}
+    unsure = [plan for plan in plans if plan.id not in days]
+    seen = reread(memory.workspace, unsure, memory.index)
+    for plan in unsure:
+        content = text_of(plan, seen[plan.id]).content if plan.id in seen else ""
+        if (when := coming(content, date.fromisoformat(str(plan.day)))) and since <= when[1] < memory.today:
+            days[plan.id] = str(when[1])
+    for plan in plans:
+        if plan.id in days:
+            yield Doubt("due", (plan.ref,), f"it was to be on {days[plan.id]}")
 
 
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:

@@ -181,6 +181,21 @@ def test_a_question_whose_lines_changed_is_not_answered(tmp_path: Path, change: 
     assert texts(memory) == before
 
 
+@pytest.mark.parametrize(
+    "plan", ["Moves to Dresden on 20 November", "20 ноября переезжает в Казань", "11月20日搬家到成都"]
+)
+def test_a_day_without_a_year_that_has_passed_is_asked_about_and_ends_nothing(tmp_path: Path, plan: str) -> None:
+    others = ["Moved to Berlin on 1 November", "Sings on 24 December", "Ran 5 km", "Is away on 1 May"]
+    facts = "".join(f"- W @Anna: {text}\n" for text in (plan, *others))
+    memory = memory_with(tmp_path, pages={"memory/2025-11-10.md": f"# A day\n\n## Retain\n\n{facts}"})
+    question = asked(memory, "due")
+    assert question.sides[0].content == plan and question.why == "it was to be on 2025-11-20"
+    assert not next(hit for hit in memory.recall(plan).hits if hit.content == plan).expired
+    memory.answer(question.id, "n")
+    assert not [one for one in memory.review() if one.kind == "due"]
+    assert next(hit for hit in memory.recall(plan).hits if hit.content == plan).superseded_by
+
+
 def test_of_two_answers_at_once_one_is_written(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "replaced")
     question, errors = asked(memory, "replaced"), []

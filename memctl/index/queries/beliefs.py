@@ -446,16 +446,19 @@ def answer_lines(index: Index) -> list[Row]:
     return selected(index, sql)
 
 
-def past_plans(index: Index, today: date, since: date) -> list[Row]:
-    """Facts about a day that was still to come when they were told and has passed since, the day last, not before `since`.
+def past_plans(index: Index, today: date, since: date, told: date) -> list[Row]:
+    """Facts about a day that was still to come when they were told and has passed since, the day last, not before `since`;
+    and those told from `told` on that hold since then and name a number: perhaps a day without a year.
 
     Neither opinions nor summaries, and nothing with an outcome.
     """
     sql = (
         "SELECT id FROM countable WHERE kind IN ('world', 'experience') AND task IS NULL AND slot IS NULL "
-        "AND coalesce(last, first) > day AND coalesce(last, first) < ? AND coalesce(last, first) >= ?"
+        "AND (coalesce(last, first) > day AND coalesce(last, first) < ? AND coalesce(last, first) >= ? "
+        "OR first IS day AND last IS NULL AND day >= ? "
+        "AND EXISTS (SELECT 1 FROM words WHERE words.rowid = countable.id AND own GLOB '*[0-9]*'))"
     )
-    return selected(index, sql, (str(today), str(since)))
+    return selected(index, sql, (str(today), str(since), str(told)))
 
 
 def from_outside(index: Index, since: date) -> list[Row]:

@@ -67,8 +67,9 @@ if TYPE_CHECKING:
     from .transfer.importing import Imported
     from .vault import vault
     from .vault.vault import Vault as Vault
-    from .vectors import embed
-    from .vectors.embed import EmbedReport as EmbedReport, VectorsChecked as VectorsChecked
+    from .vectors import embed, verify
+    from .vectors.embed import EmbedReport as EmbedReport
+    from .vectors.verify import VectorsChecked as VectorsChecked
     from .view import pictures
     from .view.pictures import EntityGraph as EntityGraph, Pictures, Timeline as Timeline
     from .watch import watch
@@ -91,7 +92,7 @@ else:
         "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "token",
         "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
         "review": "answer collect", "shared": "shared", "transfer": "export importing", "vault": "vault",
-        "vectors": "embed", "view": "pictures", "watch": "watch",
+        "vectors": "embed verify", "view": "pictures", "watch": "watch",
     }  # fmt: skip
     for _room, _names in _ROOMS.items():
         globals().update({name: _Module(f".{_room}.{name}") for name in _names.split()})
@@ -460,7 +461,7 @@ class Memory(OpenMemory):
 
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""
-        return embed.verify_vectors(self.workspace)
+        return verify.verify_vectors(self.workspace)
 
     def warm(self, *, sync: bool = True, embed: bool = False) -> None:
         """`sync` without waiting for another writer; with `embed` a thread embeds what is written, until `close`."""

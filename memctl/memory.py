@@ -180,7 +180,7 @@ class Memory(OpenMemory):
         return analyzer.matches(question, text)
 
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
-        """Bring the pages of bank/ up to date with what changed; without `since` all of them. It bounds the conflicts counted."""
+        """Bring the pages of bank/ up to date with what changed; without `since` all of them. `since` bounds the conflicts counted, too."""
         first = dates.first_day("--since", since, self.today)
 
         def ask(memory: OpenMemory, done: Reflected) -> None:

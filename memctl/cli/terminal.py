@@ -161,7 +161,7 @@ class Bar:
             self._draw(what, done, total, " · ".join(told))
 
     def close(self) -> None:
-        """Take the line away; from then on it stays no longer than what is told of."""
+        """Take the line away. Of work told later it shows none that has no measure: somebody may be asked something now."""
         with self._lock:
             self.stays = False
             self._at = (self._what, 1, 1)

@@ -22,8 +22,8 @@ _HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
 _CLEAR = 2  # terms from which a question says what it asks
-_NO_REPORT = ("problem_not", "correct_pair", "correct_strong")  # what a sentence that says what is wrong has not
-_REPLY = 200  # characters of a message that replies, and of one that reports
+_NO_REPORT = ("problem_not", "correct_pair", "correct_strong")  # patterns of sentences that report no fault
+_REPLY = 200  # characters of a message that replies or reports, and of what it replies to
 _NO_REPLY = ("unsure", "reported", "praise")  # no reply that says something
 _INNER_QUOTES = str.maketrans("“”", "‘’")
 _NEAR = 4  # turns over which a pronoun may reach back
@@ -173,7 +173,7 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     if len(turn.text) > _REPLY or not own or _says_nothing(part) or (part.opens("agree") and not people):
         return None
     meant = before.meant(turn, own & {*terms(_side(part.opens("chosen"), "what"))})
-    if not meant:
+    if not meant or sum(len(each.sentence.said) for each in meant) > _REPLY:
         return None
     last = meant[-1].sentence
     rule = "chosen" if _chooses(part, last, own) or (people and _another_value(last, part)) else "answered"
@@ -191,7 +191,7 @@ def continued(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement 
     if not part.opens("dangling_it") or not values(part) or _says_nothing(part):
         return None
     last = next((each for each in reversed(before.heard) if each.who == now.who), None)
-    if not last or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
+    if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
         return None
     said = _told((last, now))
     return FoundStatement("continued", Kind.WORLD, said, "goes on with what was said before", 0.4, told=said)
@@ -216,7 +216,7 @@ def _answers(part: Sentence, last: Sentence, own: set[str], first: bool, people:
     Behind the `first` sentence of a reply only a value still answers.
     """
     valued = part.opens("value")
-    if part.opens("ask") or not (first or valued):
+    if part.opens("ask") or part.opens("condition") or not (first or valued):
         return False
     plain = first and not people and not any(map(part.has, ("passing", "dangling_start", "dangling")))
     takes_up = own & set(last.words) and last.has("proposal") and not part.has("passing")

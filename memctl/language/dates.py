@@ -504,9 +504,9 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
 
 
 def coming(text: str, day: date) -> tuple[date, date] | None:
-    """The first and last day that a text told on `day`, of nothing past, may mean by a date without a year: the next ones, within half a year.
+    """The first and last day that a text told on `day` may mean by a date without a year: the next ones, within half a year.
 
-    None where it names several times. A guess: enough for a question, too little for when something holds.
+    None where it tells of the past, or names several times. A guess: enough for a question, too little for when something holds.
     """
     hits = list(_scan(text, day))
     if len(hits) != 1 or hits[0][1] <= 7 or is_past(text):

@@ -17,7 +17,7 @@ from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation, Fact
 from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
-from ..index.rows import FACT_PAGES, rows_of
+from ..index.rows import FACT_PAGES, day_of, rows_of
 from ..language.names import entity_key, link_target
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
@@ -134,7 +134,7 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
             if target and entity_key(target.removesuffix(".md")) not in pages.names and not is_file:
                 what = f"[[{target}]] does not lead to a page"
                 yield Finding(path, line, 1, "link", what, "make the page, or correct the name")
-        in_log = entry.role is Role.ITEM and path.startswith("memory/")
+        in_log = entry.role is Role.ITEM and day_of(path) is not None
         if in_log and _MARKED.match(entry.content) and isinstance(parse(entry.content), Fact):
             what = "reads as a fact, but facts stand under a heading `Retain`: it is a note"
             yield Finding(path, line, 1, "grammar", what, "move it there, or put it into `backticks`")

@@ -17,6 +17,7 @@ from ..facts import Fact, Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import fold, stop_terms, terms
 from ..language.names import entity_key, is_han, letter_script
+from ..language.synonyms import groups
 from ..language.words import languages, lines, pattern
 
 _SILENT = frozenset(("aside", "hearsay"))
@@ -302,6 +303,18 @@ def _scales() -> dict[str, frozenset[End]]:
 
 
 @cache
+def _group_of() -> dict[str, str]:
+    """The first spelling of the group of other words for the same thing, by each single word of it."""
+    found: dict[str, str] = {}
+    for line in groups():
+        spelled = [part.strip().lstrip("~+").strip() for part in line.split(",")]
+        keys = [key for key in map(_plain, spelled) if len(key) == 1]
+        for key in keys:
+            found.setdefault(key[0], keys[0][0])
+    return found
+
+
+@cache
 def _pieces() -> re.Pattern[str]:
     light = _alternation(word for line in _listed("light") for word in line.split())
     whole = _alternation(end.strip() for line in _listed("scales") for end in re.split("[,|]", line))
@@ -334,7 +347,7 @@ def _plain(text: str) -> list[str]:
 def _keys(text: str) -> list[tuple[str, str]]:
     """What a stretch of text is about, as `_spelled`, without function words and words that are nobody's object."""
     found = ((key, word) for key, word in _spelled(text) if key not in _light() and any(map(str.isalnum, key)))
-    return [(key, word) for key, word in found if len(key) > 1 or is_han(key) or key.isdigit()]
+    return [(_group_of().get(key, key), word) for key, word in found if len(key) > 1 or is_han(key) or key.isdigit()]
 
 
 def _about(view: View, text: str) -> View:

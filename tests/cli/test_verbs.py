@@ -149,9 +149,9 @@ def test_status_says_that_it_is_stale(workspace: Workspace, memory: Memory) -> N
 )
 def test_check_names_what_is_to_mend(workspace: Workspace, memory: Memory, text: str, rule: str, line: int) -> None:
     known = set(memory.check())
-    (workspace.root / "memory/2020-02-02.md").write_bytes(text.encode("utf-8", "surrogateescape"))
+    (workspace.root / "2020-02-02.md").write_bytes(text.encode("utf-8", "surrogateescape"))
     new = [finding for finding in memory.check() if finding not in known]
-    assert [(f.path, f.line, f.rule) for f in new] == [("memory/2020-02-02.md", line, rule)]
+    assert [(f.path, f.line, f.rule) for f in new] == [("2020-02-02.md", line, rule)]
     assert all(f.message and f.cure for f in new)
 
 
@@ -166,7 +166,7 @@ def test_check_names_what_is_to_mend(workspace: Workspace, memory: Memory, text:
 )
 def test_check_is_silent_about_what_is_right(workspace: Workspace, memory: Memory, text: str) -> None:
     known = memory.check()
-    (workspace.root / "memory/2020-02-02.md").write_text(text)
+    (workspace.root / "2020-02-02.md").write_text(text)
     before = snapshot(workspace.root)
     assert memory.check() == known and snapshot(workspace.root) == before
 

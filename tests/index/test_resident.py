@@ -225,26 +225,19 @@ def test_a_silent_watch_is_not_believed_for_ever(tmp_path: Path, monkeypatch: py
         now[0] += 0.6
         assert asked(workspace, "quokka", resident)["hits"]
         listed = Workspace.scan
-        monkeypatch.setattr(Workspace, "scan", lambda self: now.append(now.pop() + 0.1) or listed(self))  # slow to look
-        os.utime(tmp_path / "bank/поздно.md", (1_700_000_000, 1_700_000_000))
-        for _ in range(3):
-            now[0] += 5.1
-            assert not asked(workspace, "numbat", resident)["hits"]
-        (tmp_path / "bank/позже.md").write_text("# 更晚\n\nnumbat позже\n", "utf-8")
-        now[0] += 4.9
-        assert not asked(workspace, "numbat", resident)["hits"]
-        now[0] += 0.2
-        assert asked(workspace, "numbat", resident)["hits"]
-        monkeypatch.setattr(
-            Workspace, "scan", lambda self: now.append(now.pop() + 1.0) or listed(self)
-        )  # ten seconds at most
-        os.utime(tmp_path / "bank/позже.md", (1_700_000_000, 1_700_000_000))
-        for _ in range(3):
-            now[0] += 10.1
-            assert not asked(workspace, "wombat", resident)["hits"]
-        (tmp_path / "bank/last.md").write_text("# Last\n\nwombat\n", "utf-8")
-        now[0] += 10.1
-        assert asked(workspace, "wombat", resident)["hits"]
+        page = tmp_path / "bank/поздно.md"
+        for slow, wait, word in ((0.1, 5.0, "позже"), (1.0, 10.0, "wombat")):  # fifty looks, ten seconds at most
+            monkeypatch.setattr(Workspace, "scan", lambda self, slow=slow: now.append(now.pop() + slow) or listed(self))
+            os.utime(page, (1_700_000_000, 1_700_000_000))
+            for _ in range(3):
+                now[0] += wait + 0.1
+                assert not asked(workspace, word, resident)["hits"]
+            page = tmp_path / f"bank/{word}.md"
+            page.write_text(f"# 更晚\n\n{word}\n", "utf-8")
+            now[0] += wait - 0.1
+            assert not asked(workspace, word, resident)["hits"]
+            now[0] += 0.2
+            assert asked(workspace, word, resident)["hits"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

@@ -45,6 +45,15 @@ def committed(root: Path) -> str:
     return git(root, "rev-parse", "HEAD").strip()
 
 
+def cloned(server: Postgres, folder: Path) -> tuple[Path, Path]:
+    """A published workspace, and a clone of it."""
+    mine, theirs = write_pages(folder / "mine", PAGES).root, folder / "theirs"
+    committed(mine)
+    publish(server, mine)
+    git(folder, "clone", "-q", str(mine), str(theirs))
+    return mine, theirs
+
+
 def test_only_what_changed_travels(server: Postgres, tmp_path: Path) -> None:
     """Published again, nothing does; then the changed page, the new one, the removed one."""
     root = write_pages(tmp_path / "w", PAGES).root
@@ -124,11 +133,7 @@ def test_teams_by_plain_sql(server: Postgres, tmp_path: Path) -> None:
 
 def test_a_publisher_that_is_weeks_behind(server: Postgres, tmp_path: Path) -> None:
     """Is refused while it would take back what others published, told what to do, and welcome after a pull."""
-    mine = write_pages(tmp_path / "mine", PAGES).root
-    committed(mine)
-    publish(server, mine)
-    theirs = tmp_path / "theirs"
-    git(tmp_path, "clone", "-q", str(mine), str(theirs))
+    mine, theirs = cloned(server, tmp_path)
     (mine / "memory/2025-12-11.md").write_text("## Retain\n\n- W: weeks later\n")
     with open(mine / LOG, "a") as page:
         page.write("- W: смотри позже\n")
@@ -152,11 +157,7 @@ def test_a_publisher_that_is_weeks_behind(server: Postgres, tmp_path: Path) -> N
 
 def test_a_page_that_somebody_took_away_stays_away(server: Postgres, tmp_path: Path) -> None:
     """Who is behind still has it, and nothing else that differs: refused, until a pull or `--force`."""
-    mine = write_pages(tmp_path / "mine", PAGES).root
-    committed(mine)
-    publish(server, mine)
-    theirs = tmp_path / "theirs"
-    git(tmp_path, "clone", "-q", str(mine), str(theirs))
+    mine, theirs = cloned(server, tmp_path)
     (mine / "memory/2025-11-28.md").unlink()
     committed(mine)
     publish(server, mine)

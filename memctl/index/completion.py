@@ -38,9 +38,9 @@ _KEYS = "SELECT DISTINCT key FROM slot WHERE key >= :low AND key < :high LIMIT :
 _DAYS = "SELECT DISTINCT day FROM page WHERE day >= :low AND day < :high ORDER BY day DESC"
 _PAGES = "SELECT path, title FROM page WHERE path >= :low AND path < :high ORDER BY path LIMIT :most"
 _IDS = """
-SELECT entry.ref, page.path, entry.line, page.size, page.mtime_ns FROM entry INDEXED BY {index} JOIN page ON page.id = entry.page
-WHERE entry.ref >= :low AND entry.ref < :high AND entry.role = 'fact' AND entry.block IS NULL
-ORDER BY entry.day DESC, entry.id DESC LIMIT :few
+SELECT live.ref, page.path, live.line, page.size, page.mtime_ns FROM live JOIN page ON page.id = live.page
+WHERE {ref} >= :low AND {ref} < :high AND live.role = 'fact'
+ORDER BY live.day DESC, live.id DESC LIMIT :few
 """
 
 
@@ -57,7 +57,8 @@ def typeable(root: str, what: str, begun: str) -> list[tuple[Any, ...]]:
     # Nobody writes where there is no journal; to read past one takes a lock, and files beside the index.
     mode = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
     spelled = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    sql = _QUERIES[what].replace("{index}", "entry_day" if begun in _USUAL else "entry_ref")
+    # With a + no index serves: then lines are read from the newest on.
+    sql = _QUERIES[what].replace("{ref}", "+live.ref" if begun in _USUAL else "live.ref")
     try:
         db = connect(f"file:{spelled}?{mode}", uri=True, timeout=0)
         try:

@@ -53,26 +53,27 @@ CREATE INDEX entry_task ON entry (task) WHERE task IS NOT NULL;
 CREATE INDEX entry_kept ON entry (kept) WHERE kept IS NOT NULL;
 CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
 
--- Lines of a person: no copies in managed blocks, no evidence under beliefs, no tombstones.
-CREATE VIEW live AS SELECT * FROM entry WHERE block IS NULL;
+-- Lines of a person: no copies in managed blocks, no evidence under beliefs, no tombstones. Trusted are those of the owner,
+-- of an agent, or without an origin (facts.is_trusted). Told are facts; the heads of beliefs in bank/opinions.md repeat them.
+CREATE VIEW live AS SELECT *, origin NOT IN ('tool', 'web', 'import')
+    AND origin NOT LIKE 'tool:%' AND origin NOT LIKE 'web:%' AND origin NOT LIKE 'import:%' AS is_trusted,
+    role = 'fact' AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md') AS is_told
+    FROM entry WHERE block IS NULL;
+CREATE VIEW trusted AS SELECT * FROM live WHERE is_trusted;
+CREATE VIEW outside AS SELECT * FROM live WHERE NOT is_trusted;
+CREATE VIEW told AS SELECT * FROM live WHERE is_told;
 
--- Live lines that say something by themselves: no headings, no code, no front matter.
+CREATE VIEW public AS SELECT * FROM live WHERE private = 0;
+
+-- Live lines that say something by themselves: no headings, no code, no front matter. Those that speak are not memctl's own.
 CREATE VIEW statement AS SELECT * FROM live WHERE role IN ('fact', 'text', 'item', 'row');
+CREATE VIEW speaking AS SELECT * FROM statement WHERE kind <> 'observation';
 
 -- Live lines that have vectors: headings stand with each of their lines, front matter says little.
 CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest');
 
--- Live lines of the owner, of an agent, or without an origin (facts.is_trusted).
-CREATE VIEW trusted AS SELECT * FROM live WHERE origin NOT IN ('tool', 'web', 'import')
-    AND origin NOT LIKE 'tool:%' AND origin NOT LIKE 'web:%' AND origin NOT LIKE 'import:%';
-CREATE VIEW outside AS SELECT * FROM live WHERE id NOT IN (SELECT id FROM trusted);
-
--- Facts where they were told; the heads of beliefs in bank/opinions.md repeat such lines.
-CREATE VIEW told AS SELECT * FROM live WHERE role = 'fact' AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md');
-
 -- Facts that may move a belief or enter a page of bank/: told, trusted, public, and no summary by memctl.
-CREATE VIEW countable AS SELECT * FROM trusted WHERE role = 'fact' AND kind <> 'observation' AND private = 0
-    AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md');
+CREATE VIEW countable AS SELECT * FROM public WHERE is_told AND is_trusted AND kind <> 'observation';
 
 CREATE TABLE mention (                  -- entry.names, one row a name
     name  TEXT NOT NULL,                -- key of the name as written there

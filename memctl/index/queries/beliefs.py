@@ -207,8 +207,8 @@ def told_first(index: Index, since: date, until: date, refs: Iterable[str]) -> t
 def answers_until(index: Index, until: date) -> list[Row]:
     """Trusted lines of memctl's own kind that say what others say, end something, or settle a question."""
     sql = (
-        "SELECT DISTINCT trusted.id FROM link CROSS JOIN trusted ON trusted.id = link.entry WHERE relation IN "
-        "('by', 'settles', 'supersedes', 'supports') AND role = 'fact' AND kind = 'observation' AND private = 0 AND day <= ?"
+        "SELECT DISTINCT public.id FROM link CROSS JOIN public ON public.id = link.entry WHERE is_trusted AND relation IN "
+        "('by', 'settles', 'supersedes', 'supports') AND role = 'fact' AND kind = 'observation' AND day <= ?"
     )
     return selected(index, sql, (str(until),))
 
@@ -463,8 +463,5 @@ def past_plans(index: Index, today: date, since: date, told: date) -> list[Row]:
 
 def from_outside(index: Index, since: date) -> list[Row]:
     """Facts that are not trusted and were told from a day on; no copies, nothing private."""
-    sql = (
-        "SELECT id FROM told WHERE private = 0 AND day >= ? AND kind <> 'observation' "
-        "AND id NOT IN (SELECT id FROM trusted)"
-    )
+    sql = "SELECT id FROM public WHERE is_told AND NOT is_trusted AND day >= ? AND kind <> 'observation'"
     return selected(index, sql, (str(since),))

@@ -154,9 +154,9 @@ def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
     return index.column(sql, (prefix, high, limit))
 
 
-def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) -> list[int]:
-    """The ids of the best `limit` entries, by FTS5's bm25, that hold any wanted term."""
-    joined = f"JOIN entry ON entry.id = words.rowid WHERE {condition.sql} AND" if condition.sql else "WHERE"
+def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int, view: str = "entry") -> list[int]:
+    """The ids of the best `limit` entries of a view, by FTS5's bm25, that hold any wanted term."""
+    joined = f"JOIN {view} AS entry ON entry.id = words.rowid WHERE {condition.sql} AND" if condition.sql else "WHERE"
     sql = f"SELECT words.rowid FROM words {joined} words MATCH ? ORDER BY bm25(words), words.rowid LIMIT ?"
     return index.column(sql, (*condition.values, match_expression(wanted), limit))
 
@@ -326,13 +326,8 @@ def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
 
 def told_between(index: Index, since: date | None, until: date) -> list[Row]:
     """Lines that say something by themselves, written down in those days (None: ever, or on no day), as they stand."""
-    sql = (
-        "SELECT id FROM statement WHERE kind <> 'observation' AND (day >= ?1 AND day <= ?2 OR ?1 = '' AND day IS NULL)"
-    )
+    sql = "SELECT id FROM speaking WHERE day >= ?1 AND day <= ?2 OR ?1 = '' AND day IS NULL"
     return selected(index, sql, (str(since or ""), str(until)))
-
-
-_SPEAKING = "entry.block IS NULL AND entry.role IN ('fact', 'text', 'item', 'row') AND entry.kind <> 'observation'"
 
 
 def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[str], limit: int) -> list[Row]:
@@ -344,12 +339,12 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
     # Line by line: as a list, a name on each of 20,000 lines would take longer than all the rest.
     named = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND mention.entry = words.rowid)"
     about = named if names else _NAMELESS
-    sql = f"{about} AND {_SPEAKING} AND entry.id <> ? AND coalesce(entry.day, '') <= ?"
+    sql = f"{about} AND entry.id <> ? AND coalesce(entry.day, '') <= ?"
     condition = Filter(sql, (*names, entry.id, entry.day or "9999"))
-    few = f"SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid WHERE {sql} AND words MATCH ? LIMIT ?"
+    few = f"SELECT words.rowid FROM words JOIN speaking AS entry ON entry.id = words.rowid WHERE {sql} AND words MATCH ? LIMIT ?"
     found = index.column(few, (*condition.values, match_expression(wanted), limit + 1))
     if len(found) > limit:  # bm25 costs more than the search, and only where there are too many do ranks tell
-        found = match(index, wanted, condition, limit)
+        found = match(index, wanted, condition, limit, "speaking")
     return list(by_ids(index, found).values())
 
 
@@ -379,8 +374,8 @@ def lines_holding(
 
 
 _TOLD = (
-    "SELECT words.rowid, entry.day, entry.role = 'fact', entry.names FROM words JOIN entry ON entry.id = words.rowid "
-    f"WHERE words MATCH ? AND {_SPEAKING}"
+    "SELECT words.rowid, entry.day, entry.role = 'fact', entry.names FROM words JOIN speaking AS entry "
+    "ON entry.id = words.rowid WHERE words MATCH ?"
 )
 _Told = dict[str, list[tuple[int, str, int]]]
 
@@ -406,7 +401,7 @@ def _told_with(index: Index, term: str) -> _Told:
 
 def is_bare_heading(index: Index, heading: Row) -> bool:
     """True for a heading without a line of its own: another heading, the end of the page or what memctl wrote follows."""
-    sql = "SELECT role FROM entry WHERE page = ? AND id > ? AND block IS NULL ORDER BY id LIMIT 1"
+    sql = "SELECT role FROM live WHERE page = ? AND id > ? ORDER BY id LIMIT 1"
     return index.rows(sql, (heading.page, heading.id)) in ([], [("heading",)])
 
 

@@ -29,7 +29,7 @@ _OUTDATED_DAYS = 365
 _ROLES = ", ".join(f"'{role.value}'" for role in MAY_GO)
 _NO_BELIEF = f"entry.page IS NOT (SELECT id FROM page WHERE path = '{OPINIONS}')"
 _IN_LOGS = "entry.page IN (SELECT page.id FROM page WHERE page.day IS NOT NULL)"
-_FACTS = "entry.block IS NULL AND entry.role = 'fact'"
+_FACTS = "entry.role = 'fact'"
 
 
 def forgettable(index: Index, conditions: Sequence[Filter]) -> list[Row]:

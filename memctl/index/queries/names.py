@@ -403,8 +403,8 @@ def page_of(line: int) -> int:
 def first_line_on(index: Index, path: str) -> set[int]:
     """The first line that a page says, but for its front matter, headings and what memctl wrote; none where there is none."""
     sql = (
-        "SELECT min(entry.id) FROM entry JOIN page ON page.id = entry.page "
-        "WHERE page.path = ? AND entry.block IS NULL AND entry.role IN ('text', 'item', 'fact')"
+        "SELECT min(live.id) FROM live JOIN page ON page.id = live.page "
+        "WHERE page.path = ? AND live.role IN ('text', 'item', 'fact')"
     )
     return {i for (i,) in index.rows(sql, (path,)) if i is not None}
 

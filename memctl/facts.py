@@ -44,6 +44,20 @@ HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180,
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
 
 
+def iso_day(text: str | None) -> date | None:
+    """The day that an ISO text spells; None for none, and for what is no day."""
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+
+
+def log_day(path: str) -> date | None:
+    """The day of a log, which starts its file name: `memory/2025-11-27-standup.md`, or an Obsidian daily note."""
+    match = re.match(r"(\d{4}-\d{2}-\d{2})(?!\d)", path.rpartition("/")[2])
+    return iso_day(match[1]) if match else None
+
+
 def days_before(day: date, count: int) -> date:
     """The day so many days earlier; the first of all days where there is none."""
     return date.fromordinal(max(1, day.toordinal() - count))

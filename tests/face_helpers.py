@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from processes import start_memctl
+from store_helpers import make_workspace
 
 from memctl.cli.app import load
 from memctl.cli.call import run
@@ -84,12 +85,8 @@ def _reflected(folder: Path) -> Path:
 
 def write_pages(root: Path, pages: Mapping[str, str]) -> Workspace:
     """A workspace with these pages. Facts may stand alone: a page of bullets only is given its `## Retain`."""
-    (root / "memory").mkdir(parents=True, exist_ok=True)
-    for path, text in pages.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        body = f"## Retain\n\n{text}" if text.startswith("- ") else text
-        (root / path).write_text(body, encoding="utf-8", newline="")
-    return Workspace(root.resolve())
+    told = {path: f"## Retain\n\n{text}" if text.startswith("- ") else text for path, text in pages.items()}
+    return make_workspace(root, told)
 
 
 def memory_on(

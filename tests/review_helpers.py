@@ -52,9 +52,3 @@ def asked(memory: Memory, kind: str) -> Question:
     """The one open question of a kind."""
     (found,) = [question for question in memory.review() if question.kind == kind]
     return found
-
-
-def texts(memory: Memory) -> dict[str, bytes]:
-    """Every page of a workspace."""
-    root = memory.workspace.root
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*.md"))}

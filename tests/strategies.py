@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import time
+import unicodedata
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -20,6 +21,10 @@ from memctl.markdown.additions import clean
 def examples(count: int, fewest: int = 8, part: int = 10 if os.environ.get("MUTANT_UNDER_TEST") else 15) -> int:
     """How many examples a property is tried with: `count` in `make torture`, a `part`-th of it otherwise."""
     return count if os.environ.get("MEMCTL_TORTURE") else max(fewest, count // part)
+
+
+def findable(chunk: str) -> bool:
+    return any(unicodedata.category(char)[0] in "LN" or unicodedata.category(char) == "So" for char in chunk)
 
 
 _PROSE = """

@@ -20,15 +20,15 @@ from ..facts import Fact, Kind, is_trusted
 from ..hits import Hit, hit_json
 from ..index.rows import rows_of
 from ..language.analyzer import query_terms
-from ..language.names import slug
+from ..language.names import bare_name, slug
 from ..language.secrets import find_secrets
 from ..markdown.additions import clean
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import defused
-from ..markdown.front_matter import read_front_matter
+from ..markdown.front_matter import source_of
 from ..markdown.grammar import Problem, with_attributes
 from ..markdown.lines import Role, split_lines
-from ..markdown.page import front_matter_end, live_blocks, open_end, parse_page
+from ..markdown.page import front_matter_end, live_blocks, open_end
 from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
 from ..retain.retain import as_said, citing_known, fact_kind
@@ -213,7 +213,7 @@ class _Actor:
     def _read_doc(self, command: Command) -> CommandResult:
         path = self._document(command.values.get("folder", ""), _required(command, "name"))
         (page,) = self._seen.show(path)
-        source = made_by("\n".join(page.lines))
+        source = source_of("\n".join(page.lines)) or "owner"
         whole = "\n".join(page.lines[front_matter_end(page.lines) :]).strip("\n")
         text, is_cut = whole[:_MOST_READ], len(whole) > _MOST_READ
         told = f"{path}, {len(text):,} characters" + (f" of {len(whole):,}" if is_cut else "")
@@ -253,8 +253,8 @@ def _folded(key: str) -> str:
 
 
 def _names(written: str) -> list[str]:
-    found = (name.strip().removeprefix("@").strip("[] ") for name in re.split(r"[,;，；、|]", written))
-    return [name for name in found if name]
+    found = map(bare_name, re.split(r"[,;，；、|]", written))
+    return list(filter(None, found))
 
 
 def _source(written: str | None) -> tuple[str, list[str]]:
@@ -352,13 +352,6 @@ def _refuse_place(path: str) -> None:
         raise Refused(f"{path} is a page that reflect writes", "save facts with SAVE_FACT, documents in another folder")
 
 
-def made_by(text: str) -> str:
-    """Where a page says that it comes from; `owner` if it says nothing."""
-    front = read_front_matter(parse_page(text).front_matter) or {}
-    source = front.get("src")
-    return source if isinstance(source, str) and source else "owner"
-
-
 def prepared(content: str) -> str:
     """The content as a page can hold it: plain line ends, no control characters, ids of other lines as mere text."""
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ufeff\ud800-\udfff]", "", content.replace("\r\n", "\n").replace("\r", "\n"))
@@ -390,7 +383,7 @@ def with_more(path: str, before: str, content: str, day: str, source: str) -> st
     Refused for a page that no model made, and where what is not trusted would come to stand on one that is.
     """
     _refuse_place(path)
-    owner = made_by(before)
+    owner = source_of(before) or "owner"
     if owner.partition(":")[0] not in _MODELS:
         raise Refused(f"{path} is there, and no model made it", "save it under another name")
     if is_trusted(owner) and not is_trusted(source):

@@ -19,7 +19,7 @@ from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..facts import fields
 from ..ids import hashed
 from ..language.secrets import find_secrets
-from ..notes.edits import diff
+from ..notes.edits import decoded, diff, encoded
 from ..notes.files import prepare_memory
 from ..notes.replace import put as put_file, writing_alone
 from ..notes.workspace import Workspace
@@ -141,7 +141,7 @@ def _planned(file: File, entry: dict[str, Any] | None, wish: Wish | None) -> Pla
 
 
 def _to_put(host_file: HostFile, wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
-    before = _text(host_file.data)
+    before = None if host_file.data is None else decoded(host_file.data)
     try:
         if before is not None and put(before, file).text == before:
             return Planned(host_file, file.title, "same", entry=entry or {})
@@ -155,18 +155,18 @@ def _to_put(host_file: HostFile, wish: Wish, file: File, entry: dict[str, Any] |
     kept = {  # hashes, where what was inserted, and the words of it; nothing of the file's own
         "host": wish.host,
         "scope": wish.scope,
-        "before": None if before is None else _sha(_bytes(before)),
-        "after": _sha(_bytes(new.text)),
+        "before": None if before is None else _sha(encoded(before)),
+        "after": _sha(encoded(new.text)),
         "spans": new.spans,
         "made": new.made,
         "file": file._asdict() | {"pieces": [piece._asdict() for piece in file.pieces]},
     }
-    return Planned(host_file, file.title, state, _diff(host_file, new.text), after=_bytes(new.text), entry=kept)
+    return Planned(host_file, file.title, state, _diff(host_file, new.text), after=encoded(new.text), entry=kept)
 
 
 def _to_take(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> Planned:
     left = None if host_file.data is None else _without(host_file, file, entry)
-    after = None if left is None else _bytes(left)
+    after = None if left is None else encoded(left)
     if after == host_file.data:
         return Planned(host_file, file.title, "same")
     state = "removed" if after is None else "changed"
@@ -175,13 +175,13 @@ def _to_take(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> P
 
 def _without(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> str | None:
     """The text of a file without ours: to the byte if it is unchanged since, else by what it says. None: no file."""
-    text = _text(host_file.data) or ""
+    text = decoded(host_file.data)
     was_ours = entry is not None and entry["before"] is None
     if entry and entry["after"] == _sha(host_file.data):
         if was_ours:
             return None
         base = revert(text, entry["spans"])
-        if entry["before"] == _sha(_bytes(base)):
+        if entry["before"] == _sha(encoded(base)):
             return base
     if not entry and text == put(None, file).text:  # nothing else in it
         return None
@@ -191,7 +191,7 @@ def _without(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> s
 
 def _diff(host_file: HostFile, after: str) -> str:
     """The unified diff of a file. A line of somebody's secret, which stands beside ours, is not shown."""
-    lines = diff(str(host_file.path).lstrip("/"), _text(host_file.data) or "", after).split("\n")
+    lines = diff(str(host_file.path).lstrip("/"), decoded(host_file.data), after).split("\n")
     for at, line in enumerate(lines):
         if len(line) < 4096 and find_secrets(line):
             hidden, found = re.subn(r"([:=]\s*)\S.*", r"\1…", line)
@@ -235,14 +235,6 @@ def _file_of(path: str, entry: dict[str, Any]) -> File:
 
 def _sha(data: bytes | None) -> str:
     return hashed(data or b"", 16).hex()
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else data.decode("utf-8", "surrogateescape")
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 # -- files of a host --------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import BeliefLines, heads_about, heads_concerning, lines_of_facts, placed
 from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread
-from ..language.names import entity_key
+from ..language.names import bare_name, entity_key
 from ..markdown.evidence_line import OPINIONS, Bullet
 from ..markdown.lines import split_lines
 from ..notes.files import read_page
@@ -75,7 +75,7 @@ def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None 
         found = _views(memory, as_of)
     else:
         known = KnownNames(memory.index)
-        name = known.known_as(about.removeprefix("@"))
+        name = known.known_as(bare_name(about))
         heads = heads_about(memory.index, keys_of(memory.index, name))
         wanted, found = entity_key(name), _views(memory, as_of, heads)
         found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
@@ -95,7 +95,7 @@ def _views(memory: OpenMemory, as_of: date | None, heads: Sequence[BeliefLines] 
     seen = reread(workspace, lines)
     places = {}
     for line in reversed([line for line in lines if line.id in seen]):
-        places[line.ref] = Place(Citation(line.path, seen[line.id].line, seen[line.id].end_line), line.origin)
+        places[line.ref] = Place(seen[line.id].cited, line.origin)
     marked = ((entry, written.get(entry.ref or "")) for entry in entries)
     found = (belief_view(entry, mark, places, today=memory.today, as_of=as_of) for entry, mark in marked)
     return [view for view in found if view]

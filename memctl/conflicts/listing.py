@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from operator import attrgetter
 
 from ..errors import NothingFound, Usage
 from ..facts import Citation, Fact, Kind, Period, is_trusted
@@ -15,18 +16,18 @@ from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import newest_about, said_since, side_by_side, slots_filled
 from ..index.queries.entries import by_ids, by_refs, citing, entries_at, slot_ids
 from ..index.queries.names import keys_of
-from ..index.reread import reread
+from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier
 from ..language.analyzer import query_terms
-from ..language.names import script_of
+from ..language.names import bare_name, script_of
 from ..language.relations import relation
 from ..language.sentences import is_change
 from ..markdown.grammar import parse, printable_line
 from ..markdown.lines import Role, content_of
-from ..recall.entry_hits import hits_of, text_of
+from ..recall.entry_hits import hits_of
 from ..retain.retain import Retained, retain
-from ..truth.judge import Validities, judge, period_of
+from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, replaced_since, unsettled
 from ..truth.validity import Claim, has_begun, has_ended, versions
 
@@ -67,7 +68,7 @@ def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, .
 def conflicts_in(memory: OpenMemory, about: str | None = None, since: date | None = None) -> tuple[Conflict, ...]:
     """The same from the open index as it is. Only pairs of which one side was told from `since` on: what was told before is
     looked at beside it."""
-    keys = keys_of(memory.index, about.removeprefix("@")) if about is not None else None
+    keys = keys_of(memory.index, bare_name(about)) if about is not None else None
     if keys and not newest_about(memory.index, keys):
         memory.tell(f"no fact names {about}")
     fresh = None if since is None else set(said_since(memory.index, since))
@@ -125,7 +126,7 @@ def _beside(index: Index, fresh: Iterable[int]) -> list[int]:
     found: dict[int, None] = {}
     for entry in by_ids(index, fresh).values():
         if entry.slot is not None and entry.block is None:
-            found |= dict.fromkeys(slot_ids(index, entry.slot, keys_of(index, entry.names.split("\n", 1)[0])))
+            found |= dict.fromkeys(slot_ids(index, entry.slot, keys_of(index, entry.subject)))
     return list(found)
 
 
@@ -227,15 +228,15 @@ def resolve(
     (winner, said), (loser, denied), before = memory.run(job)
     if winner.ref == loser.ref or winner.content_key == loser.content_key:
         raise Usage(f"^{winner.ref} and ^{loser.ref} say the same", "name the two lines that disagree")
-    began = period_of(loser).first
+    began = loser.valid.first
     if since and began and since < began:
         cure = "a later day, or no --from: the other line was then never true"
         raise Usage(f"--from {since} is before ^{loser.ref} began, on {began}", cure)
     line = _side_by_side(winner, said, loser, denied) if both else _over(winner, said, loser, since)
     done = retain(memory, [replace(line, why=printable_line(because or "") or None)], memory.today, dry_run=dry_run)
     if before and not done.kept[0].already:
-        last = max(before, key=lambda entry: (entry.day or "", entry.path, entry.line))
-        memory.tell(f"settled before: {Citation(last.path, last.line, last.end_line)} ^{last.ref}")
+        last = max(before, key=attrgetter("told"))
+        memory.tell(f"settled before: {last.cited} ^{last.ref}")
     return done
 
 
@@ -256,7 +257,7 @@ def _over(winner: Row, said: Fact, loser: Row, since: date | None) -> Fact:
     if since:
         last = said.valid.last if said.valid else None
         return replace(named, supersedes=(loser.ref,), valid=Period(since, last))
-    true = period_of(winner)
+    true = winner.valid
     return replace(named, corrects=(loser.ref,), valid=said.valid or (Period(true.first) if true.first else None))
 
 
@@ -280,5 +281,5 @@ def _find(memory: OpenMemory, reference: str) -> tuple[Row, Fact]:
         seen = reread(workspace, [entry]).get(entry.id)
         fact = parse(content_of(Role.FACT, seen.raw)) if seen and entry.role == Role.FACT.value else None
         if isinstance(fact, Fact):
-            return entry, fact
+            return entry, fact  # with the ciphertext of a sealed one: it may be written once more
     raise NothingFound(f"no fact matches {reference!r}", "name an id or a citation as `memctl conflicts` prints it")

@@ -17,6 +17,7 @@ from ..index.open_memory import OpenMemory
 from ..index.resident import Resident
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace, find_workspace
+from ..recall.answer import plain_words, repeats
 from ..recall.asked import is_polite
 from .chat_messages import (
     ChatLimits,
@@ -37,7 +38,7 @@ from .chat_messages import (
 from .context import ContextOptions, core_of, room_beside, staleness
 from .counters import counter_of
 from .layers import Layers
-from .pack import Item, fitting, recalled_block, repeats, stable_part, words_of
+from .pack import Item, fitting, recalled_block, stable_part
 from .session import session_file, session_items, session_notes
 
 _SAME = 0.7  # share of its words from which an older message says what a line of the workspace says
@@ -172,7 +173,7 @@ class _Chat:
         older = originals(self._all, self.cut.gone, question, self._name)
         found = self._layers.recalled(question, room, before)
         first = fitting(found, room - min(cost(older), room // 3), self._count, before)
-        told = [words_of(item.text) for item in (*before, *first)]
+        told = [plain_words(item.text) for item in (*before, *first)]
         fresh = [item for item in older if not repeats(item.text, told, _SAME)]
         kept = fitting(fresh, room - cost(first), self._count, (*before, *first))
         # An original that holds a line of the workspace and more does not push it out: the line has the citation.

@@ -18,9 +18,11 @@ from ..errors import OverBudget, Usage
 from ..index.lexical import score, weigh
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
+from ..markdown.escape import beginning
+from ..recall.answer import plain_words
 from ..recall.asked import asks_beginning, asks_something, is_courtesy, is_polite
 from .fence import fenced_blocks, tamed, without_fenced
-from .pack import Item, plain, words_of
+from .pack import Item, plain
 
 Message = dict[str, Any]
 """One message as its sender wrote it; keys that memctl does not know stay as they are."""
@@ -478,7 +480,7 @@ def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[t
         if message is None or message["role"] not in ("user", "assistant"):
             continue
         text = text_of(without_thinking(message)).strip()
-        words = words_of(text)
+        words = plain_words(text)
         is_echo = asked and len(words & asked) >= _ECHO * len(asked) and len(words) <= 2 * len(asked)
         if message["role"] == "user":
             asked = words
@@ -512,6 +514,5 @@ def _passage(text: str, wanted: set[str]) -> str:
             size += len(pieces[first])
         else:
             break
-    shown = "".join(pieces[first : last + 1]).strip()
-    shown = shown[:_PASSAGE].rstrip() + " …" if len(shown) > _PASSAGE else shown
+    shown = beginning("".join(pieces[first : last + 1]).strip(), _PASSAGE)
     return f"{'… ' if first else ''}{shown}{' …' if last + 1 < len(pieces) and not shown.endswith('…') else ''}"

@@ -9,7 +9,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..errors import MemctlError, OverBudget
-from ..facts import Period, is_trusted
+from ..facts import Period, is_trusted, iso_day
 from ..hits import Answer, Hit, more_line
 from ..index.index import Index
 from ..index.lexical import idf
@@ -17,7 +17,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, entry_count, frequencies
 from ..index.queries.names import KnownNames, keys_of
 from ..language.analyzer import is_identifier, query_terms, terms
-from ..language.names import has_han, stem_key
+from ..language.names import as_listed, find_names, has_han
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
 from ..recall.asked import asked_times
@@ -201,7 +201,7 @@ def _days_asked(query: Query, names: Collection[str], today: date) -> Sequence[P
 
 def _is_of(hit: Hit, times: Sequence[Period]) -> bool:
     """True for what was told or began in one of some times."""
-    days = (hit.valid.first, date.fromisoformat(hit.day) if hit.day else None)
+    days = (hit.valid.first, iso_day(hit.day))
     return any(time.holds(day) for time in times for day in filter(None, days))
 
 
@@ -225,8 +225,7 @@ def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
     """Whom a prompt names: those of the names of found lines that it has, and words that can only be names."""
     from ..ingest.sentences import language_of, rx, vocabulary
 
-    capitals = {stem_key(word) for word in _WORD.findall(words) if word[0].isupper()}
-    found = [name for name in bearers if _names(name, capitals, words)]
+    found = find_names(" ".join(_WORD.findall(words)), as_listed(bearers))
     if language_of(words) == "zh":
         able = [match[0] for match in rx("zh", "addressed").finditer(words)]
     else:
@@ -236,11 +235,6 @@ def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
 
 
 _WORD = re.compile(r"[㐀-鿿]+|[^\W\d_㐀-鿿]+(?:-[^\W\d_㐀-鿿]+)*")  # "Anna上周" is two
-
-
-def _names(name: str, stems: Collection[str], text: str) -> bool:
-    """True where a text has a name, inflected or not; `stems` are those of its words."""
-    return name in text if has_han(name) else all(stem in stems for stem in stem_key(name).split())
 
 
 def _relevant(
@@ -256,11 +250,11 @@ def _relevant(
     own = {term for name in names for term in terms(name)}
     wanted = {term: weight for term, weight in weights.items() if term not in own and len(term) > 1}
     whole = sum(wanted.values()) or 1.0
+    known = as_listed(names)
 
     def fits(item: Item) -> bool:
         line = item.line.partition("]")[2]
-        stems = {stem_key(word) for word in _WORD.findall(line)}
-        if names and not any(_names(name, stems, line) for name in names):
+        if names and not find_names(" ".join(_WORD.findall(line)), known):
             return False  # it answers the same question about somebody else
         if item.source in then:
             return True
@@ -299,13 +293,10 @@ def _from_outside(text: str) -> str | None:
     """The `src` in the front matter of a page that came from outside: no line of it can vouch for itself."""
     if not text.removeprefix("\ufeff").startswith("---"):
         return None
-    from ..markdown.front_matter import front_values
+    from ..markdown.front_matter import source_of
 
-    try:
-        source = front_values(text).get("src")
-    except ValueError:
-        return None
-    return source if isinstance(source, str) and not is_trusted(source) else None
+    source = source_of(text)
+    return None if is_trusted(source) else source
 
 
 def _trusted(text: str) -> str:

@@ -18,14 +18,14 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
-from ..recall.answer import most_hits
+from ..recall.answer import most_hits, plain_words, repeats
 from ..recall.asked import asks_why, names_said
 from ..recall.entry_hits import hits_of, with_neighbours
 from ..recall.lookup import current_slots
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
 from ..reflect.lessons import lessons, outcome_of
-from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, slot_item, words_of
+from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, slot_item
 
 CORE_PAGE = "memory.md"
 """The page that is always in the core."""
@@ -57,7 +57,7 @@ class Layers:
         self._memory, self._index, self._today, self._count = memory, memory.index, memory.today, count
         self._filters, self.workspace = filters, memory.workspace
         self._core_pages = {core_page(memory.workspace), *memory.workspace.settings.pinned}
-        self._core = [words_of(line) for line in core.split("\n") if line.strip()]
+        self._core = [plain_words(line) for line in core.split("\n") if line.strip()]
         self.warnings: list[str] = []
         self.rest = ""  # where what belongs to the message goes on
 
@@ -131,7 +131,7 @@ class Layers:
         """The newest lines of the logs that fit, oldest first; what was replaced since is not among them."""
         hits = self._open(replace(self._filters, words="", times=()), _RECENT)
         wanted = [h for h in hits if h.day and h.source.path.startswith("memory/") and not h.superseded_by]
-        said = [words_of(item.text) for item in before]
+        said = [plain_words(item.text) for item in before]
         items = [item for item in self._fresh(item_of(hit, "recent") for hit in wanted) if not repeats(item.text, said)]
         return newest_days(sorted(items, key=lambda item: item.day or "", reverse=True), room, self._count)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ..errors import NothingFound, Usage
+from ..facts import log_day
 from ..index.open_memory import OpenMemory
 from ..index.queries.names import all_entities, resolve
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
+from .layers import core_page
 
-_CORE = "memory.md"
 _LOGS = 7  # newest logs that are listed
-_LOG = re.compile(r"memory/(\d{4}-\d\d-\d\d(?:-[^/]+)?)\.md")
 _LONGEST = 64_000  # characters of a page that is given whole
 
 
@@ -57,16 +57,15 @@ def public_page(memory: OpenMemory, kind: str, name: str) -> str:
 
 
 def _core(workspace: Workspace) -> list[str]:
-    """memory.md (MEMORY.md where OpenClaw made the workspace) and the pinned pages, as far as they are there."""
-    pages = [page.path for page in workspace.scan() if page.problem is None]
-    core = sorted((path for path in pages if path.lower() == _CORE), reverse=True)[:1]
-    return [path for path in dict.fromkeys((*core, *workspace.settings.pinned)) if path in pages]
+    """The page of the core and the pinned ones, as far as they are there."""
+    pages = {page.path for page in workspace.scan() if page.problem is None}
+    return [path for path in dict.fromkeys((core_page(workspace), *workspace.settings.pinned)) if path in pages]
 
 
 def _logs(workspace: Workspace) -> list[str]:
     """The names of the logs, newest first."""
-    found = (_LOG.fullmatch(page.path) for page in workspace.scan() if page.problem is None)
-    return sorted((match[1] for match in found if match), reverse=True)
+    pages = (PurePosixPath(page.path) for page in workspace.scan() if page.problem is None)
+    return sorted((p.stem for p in pages if str(p.parent) == "memory" and log_day(p.name)), reverse=True)
 
 
 def _entity_page(memory: OpenMemory, name: str) -> str:

@@ -76,7 +76,7 @@ class Golden:
         entries = by_refs(self._index, [ref])
         entries = [entry for entry in entries if entry.block is None] or entries
         seen = reread(self._workspace, entries)
-        return tuple(Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in entries if e.id in seen)
+        return tuple(each.cited for each in seen.values())
 
 
 class Sessions:

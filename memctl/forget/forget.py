@@ -73,7 +73,7 @@ class ForgottenLine(NamedTuple):
     @classmethod
     def of(cls, one: Chosen, content: str | None = None) -> ForgottenLine:
         """A chosen line as the report shows it."""
-        return cls(one.entry.ref, one.citation, Kind(one.entry.kind), one.reason, content)
+        return cls(one.entry.ref, one.seen.cited, Kind(one.entry.kind), one.reason, content)
 
 
 @dataclass(slots=True)
@@ -100,7 +100,7 @@ class Forgetting:
         self.scrubbed = list(dict.fromkeys([*self.scrubbed, *(p for p in plan.scrubbed if p not in not_written)]))
         self.beliefs = list(dict.fromkeys([*self.beliefs, *plan.beliefs]))
         self.left, self.exempt = found.left, dict(found.exempt)
-        self.already = [Citation(e.path, e.line, e.end_line) for e in found.already if e.ref not in known]
+        self.already = [e.cited for e in found.already if e.ref not in known]
 
 
 def suggest(memory: OpenMemory, selectors: Selectors) -> Forgetting:
@@ -114,7 +114,7 @@ def suggest(memory: OpenMemory, selectors: Selectors) -> Forgetting:
 
     found = memory.run(job)
     lines = [ForgottenLine.of(one, one.content) for one in found.chosen]
-    already = [Citation(e.path, e.line, e.end_line) for e in found.already]
+    already = [e.cited for e in found.already]
     return Forgetting(lines, left=found.left, exempt=dict(found.exempt), already=already)
 
 

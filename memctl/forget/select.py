@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
 from ..errors import MemctlError, NothingFound
-from ..facts import Citation, Fact, Kind, Span, is_trusted
+from ..facts import Fact, Kind, Span, is_trusted, log_day
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries import forget as queries
@@ -22,16 +22,14 @@ from ..index.queries.entries import Filter, by_refs
 from ..index.queries.expiry import PINNED, Expiry, expiry_on
 from ..index.queries.names import KnownNames, entity_named, mention_counts, unknown_name
 from ..index.recalled import recalled_lately
-from ..index.reread import Seen, reread
+from ..index.reread import Seen, reread, text_of
 from ..index.row import Entity, Row
-from ..index.rows import day_of
 from ..language.names import entity_key, has_han, is_han, stem_word
 from ..language.words import languages, toml
 from ..markdown.blocks import unmanaged_lines
 from ..markdown.escape import one_line
 from ..markdown.evidence_line import OPINIONS, QUOTED
-from ..markdown.grammar import parse
-from ..markdown.lines import Role, content_of
+from ..markdown.lines import SEALED, Role
 from ..markdown.markers import FORGOTTEN
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
@@ -69,19 +67,14 @@ class Chosen(NamedTuple):
     reason: str = ""
 
     @property
-    def citation(self) -> Citation:
-        """Its lines on the page."""
-        return Citation(self.entry.path, self.seen.line, self.seen.end_line)
-
-    @property
     def place(self) -> str:
         """Its first line and its id, for a note."""
-        return f"{self.entry.path}#L{self.seen.line} ^{self.entry.ref}"
+        return f"{self.entry.path}#L{self.seen.cited.line} ^{self.entry.ref}"
 
     @property
     def span(self) -> Span:
         """The numbers of its first and last line."""
-        return Span(self.seen.line, self.seen.end_line)
+        return Span(self.seen.cited.line, self.seen.cited.end_line)
 
 
 @dataclass(slots=True)
@@ -139,7 +132,7 @@ def suggested(memory: OpenMemory, selectors: Selectors) -> Selection:
 
 
 def _place(one: Chosen) -> tuple[str, int]:
-    return one.entry.path, one.seen.line
+    return one.entry.path, one.seen.cited.line
 
 
 class _Search:
@@ -200,7 +193,7 @@ class _Search:
 
     def _names(self, one: Chosen, who: Entity | str) -> bool:
         """True if a line names somebody: marked, or plainly in its text if a page has the name."""
-        written = set(one.entry.names.split("\n"))
+        written = set(one.entry.named)
         if isinstance(who, Entity):
             return bool(written & {who.key, *who.keys}) or who.name in self._known.in_text(one.content)
         return entity_key(who) in written  # a word that no page knows as a name may be just a word
@@ -210,11 +203,8 @@ class _Search:
         seen = reread(self._workspace, entries)
         for entry in entries:
             if entry.id in seen:
-                role = Role(entry.role)
-                text = content_of(role, seen[entry.id].raw)
-                fact = parse(text) if role is Role.FACT else None
-                fact = fact if isinstance(fact, Fact) else None
-                yield Chosen(entry, seen[entry.id], fact.text if fact else text, fact)
+                text = text_of(entry, seen[entry.id])
+                yield Chosen(entry, seen[entry.id], text.content, text.fact)
 
     def stating(self, chosen: Sequence[Chosen]) -> list[Chosen]:
         """The lines that stated the chosen beliefs: with them the belief would come back."""
@@ -232,7 +222,11 @@ class _Search:
     def answers(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """The answers to questions of review that quote a chosen line: copies, though they stand in a log."""
         known = {one.entry.id for one in chosen}
-        quoted = {f"“{one_line(one.content)[:QUOTED].rstrip()}": one.entry.ref for one in chosen if one.content}
+        quoted = {
+            f"“{one_line(one.content)[:QUOTED].rstrip()}": one.entry.ref
+            for one in chosen
+            if one.content not in ("", SEALED)
+        }
         lines = [entry for entry in answer_lines(self._index) if entry.id not in known] if quoted else []
         for one in self.read(lines):
             if ref := next((ref for text, ref in quoted.items() if text in one.content), None):
@@ -274,7 +268,7 @@ class _Search:
         if not kept:
             return []
         wanted = gone_of(kept, {o.entry.ref for o in kept})
-        own = {(o.entry.path, number) for o in kept for number in range(o.seen.line, o.seen.end_line + 1)}
+        own = {(o.entry.path, number) for o in kept for number in range(o.span.line, o.span.end_line + 1)}
         named: set[str] = set()
         for path, text in citing_pages(self._workspace, {}):
             lines = (line for number, line in unmanaged_lines(text) if (path, number) not in own)
@@ -355,7 +349,7 @@ def _repeated(chosen: Iterable[Chosen]) -> Iterator[Chosen]:
             day = one.entry.day if one.fact.kind in (Kind.EXPERIENCE, Kind.OPINION) else None
             groups.setdefault((one.entry.content_key, bare, day), []).append(one)
     for group in groups.values():
-        group.sort(key=lambda o: (not is_trusted(o.entry.origin), o.entry.day or "", o.entry.path, o.seen.line))
+        group.sort(key=lambda o: (not is_trusted(o.entry.origin), o.entry.day or "", *_place(o)))
         for one in group[1:]:
             yield one._replace(reason=f"repeats {group[0].place}")
 
@@ -367,7 +361,7 @@ def _exempt(one: Chosen) -> str | None:
     """Why a line is not forgotten in bulk, None if it may be: its class, its importance, or the page it stands on."""
     if one.entry.importance is not None and one.entry.importance >= PINNED:
         return "pinned"
-    if one.fact is None and day_of(one.entry.path) is None:
+    if one.fact is None and log_day(one.entry.path) is None:
         return "a note outside the logs"
     key = one.fact.key.replace("_", " ").replace("-", " ") if one.fact and one.fact.key else ""
     return _class_of(f"{key} · {one.content}" if key else one.content)

@@ -79,7 +79,7 @@ def close_index(index: Index) -> None:
 # SQLite's own message may quote damaged bytes, which Python then cannot decode.
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What a read of a broken index may raise, and some that is not damage; `with_index` tells them apart."""
-_PASSING = {
+PASSING = {
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 }  # fmt: skip
@@ -87,7 +87,7 @@ _PASSING = {
 
 def _is_damage(error: Exception) -> bool:
     """True for errors that another look will not cure; busy, full and read-only are not damage, nor is a bug of ours."""
-    return not (code(error) in _PASSING or is_unwritable(error) or isinstance(error, sqlite3.ProgrammingError))
+    return not (code(error) in PASSING or is_unwritable(error) or isinstance(error, sqlite3.ProgrammingError))
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..errors import MemctlError
+from ..facts import Citation, Fact
 from ..ids import digest
-from ..markdown.lines import split_lines
+from ..language.names import mentions
+from ..markdown.grammar import parse
+from ..markdown.lines import SEALED, Role, content_of, split_lines, without_sealed
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from .index import Index
@@ -23,9 +27,30 @@ _YOUNG_NS = 2_000_000_000  # as in index/sync.py: git's racy rule
 class Seen(NamedTuple):
     """Where an entry stands now, and its raw lines as they are on disk."""
 
-    line: int
-    end_line: int
+    cited: Citation
     raw: tuple[str, ...]
+
+
+class EntryText(NamedTuple):
+    """What the lines of an entry say, the fact that they are, and the names written on them."""
+
+    content: str
+    fact: Fact | None
+    names: tuple[str, ...]
+
+
+def text_of(entry: Row, seen: Seen) -> EntryText:
+    """The text of an entry as it stands on disk; a sealed one is not shown."""
+    return _text(Role(entry.role), seen.raw)
+
+
+@lru_cache(maxsize=8192)
+def _text(role: Role, raw: tuple[str, ...]) -> EntryText:
+    text = without_sealed(content_of(role, raw), SEALED)
+    read = parse(text) if role is Role.FACT else None
+    fact = read if isinstance(read, Fact) else None
+    content = fact.text if fact else text
+    return EntryText(content, fact, (*(fact.entities if fact else ()), *mentions(content)))
 
 
 def page_lines(workspace: Workspace, path: str) -> list[str]:
@@ -102,7 +127,8 @@ def _anchor(lines: list[str], entry: Row) -> Seen | None:
         if not starts:
             return None
         start = min(starts, key=lambda at: abs(at - entry.line))
-    return Seen(start, start + size - 1, tuple(lines[start - 1 : start - 1 + size]))
+    end = start + size - 1
+    return Seen(Citation(entry.path, start, end), tuple(lines[start - 1 : end]))
 
 
 def _stands(lines: list[str], start: int, size: int, expected: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..facts import is_trusted
+from ..facts import Citation, Period, is_trusted, iso_day
 from ..ids import hashed
 
 if TYPE_CHECKING:
@@ -48,6 +48,41 @@ class Row(NamedTuple):
     kept: str | None
     path: str
     own: str = ""
+
+    @property
+    def told_on(self) -> date | None:
+        """When it was written down."""
+        return iso_day(self.day)
+
+    @property
+    def valid(self) -> Period:
+        """When it says that it is true."""
+        return Period(iso_day(self.first), iso_day(self.last))
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The keys of those whom it names."""
+        return tuple(self.names.split("\n")) if self.names else ()
+
+    @property
+    def subject(self) -> str:
+        """The key of the first of them; empty for none."""
+        return self.names.partition("\n")[0]
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it begins."""
+        return self.path, self.line
+
+    @property
+    def told(self) -> tuple[str, str, int]:
+        """Its turn among all lines, as they were told."""
+        return self.day or "", self.path, self.line
+
+    @property
+    def cited(self) -> Citation:
+        """Its lines when it was indexed."""
+        return Citation(self.path, self.line, self.end_line)
 
 
 class EntityPage(NamedTuple):

@@ -8,11 +8,11 @@ from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from ..facts import UNSAID, Fact, Kind, Period, is_trusted
+from ..facts import UNSAID, Fact, Kind, Period, is_trusted, iso_day, log_day
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, parse_when, shifted, valid_from_text
-from ..language.names import TAG, entity_key, mentions, slug, tag_key
+from ..language.names import TAG, entity_key, mentions, slug, tag_key, without_code
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_correction, is_plan
 from ..markdown.evidence_line import OPINIONS, parse_bullet
@@ -29,7 +29,6 @@ EVIDENCE = "evidence"
 FrontMatter = Mapping[str, str | list[str]]
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _NO_FACT = Fact(Kind.NOTE, "")
-_LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _YEAR = re.compile(r"\d{4}")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
@@ -37,7 +36,6 @@ _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
 _ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
 _TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
-_INLINE_CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _FILE = re.compile(r"\]\(<?([^()<>\n]+?\.(?:md|markdown))(?:#(?!L\d)[^()<>\n]*)?>?\)", re.IGNORECASE)
 
 
@@ -53,7 +51,7 @@ def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
     """
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
-    day = day_of(path)
+    day = log_day(path)
     front = read_front_matter(page.front_matter)
     problems = list(page.problems)
     if front is None:
@@ -70,16 +68,10 @@ def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     return PageRows(path, day, title, entity, _rows(path, page, day, front or {}, held or {}), tuple(problems))
 
 
-def day_of(path: str) -> date | None:
-    """The day of a log, which starts its file name: `memory/2025-11-27-standup.md`, or an Obsidian daily note."""
-    match = _LOG_DAY.match(PurePosixPath(path).name)
-    return _iso(match[1]) if match else None
-
-
 def _told_days(front: FrontMatter) -> tuple[str, str] | None:
     """The first and the last day that front matter tells of a page: for its lines that have none of their own."""
     values = (front.get(key) for key in ("created", "date", "updated"))
-    found = [day for value in values if isinstance(value, str) and (day := _iso(value.strip("[] ")[:10]))]
+    found = [day for value in values if isinstance(value, str) and (day := iso_day(value.strip("[] ")[:10]))]
     return (str(min(found)), str(max(found))) if found else None
 
 
@@ -97,19 +89,11 @@ def _headed(parsed: Page) -> Iterator[str | None]:
 
 def _day_in(heading: str) -> str | None:
     """The day that begins a heading, or is all of it, with its year."""
-    match = _LOG_DAY.match(heading)
-    day = _iso(match[1]) if match else None
+    day = log_day(heading.replace("/", " "))
     if day is None and _YEAR.search(heading):
         once, again = (parse_when(heading, date(year, 5, 17)) for year in (1999, 2013))
         day = once.first if once and once == again and once.first == once.last else None
     return _text(day)
-
-
-def _iso(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _entity_page(path: str, title: str, front: FrontMatter) -> EntityPage | None:
@@ -283,7 +267,7 @@ def _own_day(entry: Entry) -> date | None:
     if entry.fact and entry.fact.valid:
         return entry.fact.valid.first
     match = _CITED_DAY.search(entry.logical)
-    return _iso(match[1]) if match else None
+    return iso_day(match[1]) if match else None
 
 
 def _names(entry: Entry) -> tuple[str, ...]:
@@ -360,7 +344,7 @@ def _links_in(text: str) -> Iterator[str]:
     page; `leads [key` for a Markdown link to a page. Code is left out."""
     if "#" not in text and "](" not in text:
         return
-    prose = _INLINE_CODE.sub(" ", text) if "`" in text else text
+    prose = without_code(text)
     relation = "tag" if _TAG.sub("", prose).strip(" ,;，、") else "tags"
     yield from (f"{relation} #{tag_key(match[0])}" for match in _TAG.finditer(prose))
     for match in _FILE.finditer(prose):

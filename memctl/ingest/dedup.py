@@ -11,12 +11,11 @@ from ..ids import value_key
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import holding, in_slots, own_and_entry, saying
 from ..index.queries.names import keys_of
-from ..index.reread import reread
+from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import entity_key
 from ..language.relations import slot_of
-from ..recall.entry_hits import text_of
 from .conversation import whole_value
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
 from .sentences import vocabulary
@@ -70,7 +69,9 @@ class Duplicates:
             own = set(terms(text_of(line, seen[line.id]).content))
             other = (said ^ own) - names
             loses, adds = query_terms(" ".join(other & said)), query_terms(" ".join(other & own))
-            same = all(keys & line_keys(line) for keys in wanted) and (bool(wanted) or not line_keys(line) or more > 0)
+            same = all(keys.intersection(line.named) for keys in wanted) and (
+                bool(wanted) or not line.named or more > 0
+            )
             if same and not loses and len(adds) <= more and not other & vocabulary("negation"):
                 return line
         return None
@@ -143,17 +144,11 @@ class Duplicates:
         return None
 
 
-def line_keys(line: Row) -> set[str]:
-    """The keys of the entities that a line names."""
-    return set(line.names.split("\n")) - {""}
-
-
 def _is_about(line: Row, phrase: Sequence[str], keys: Sequence[frozenset[str]]) -> bool:
     """True when a line that holds a statement says it of the same: of all it names, or at such length that it is clear.
 
     `keys` are, for each name of the statement, all keys that its entity has.
     """
-    named = line_keys(line)
     if keys:
-        return all(own & named for own in keys)
-    return len(phrase) > _FEWEST or (not named and len(phrase) == line.length)
+        return all(own.intersection(line.named) for own in keys)
+    return len(phrase) > _FEWEST or (not line.named and len(phrase) == line.length)

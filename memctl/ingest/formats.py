@@ -12,6 +12,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from ..language.sentences import opens_fence
 from ..language.words import languages
 from .json_stream import JsonItem, Text, decoded, json_items, starts_with_json
 from .sentences import pairs
@@ -306,7 +307,6 @@ _STYLES: dict[str, re.Pattern[str]] = {
 }  # fmt: skip
 _OPENS = '-*+[(_«"“'  # what may stand before a name or a time
 _DAY = re.compile(r"\#{0,6}\s{0,3}\**(\d{4}-\d\d-\d\d)\**\s*$")
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _OPEN_FENCE = 2000  # lines after which a fence that nothing closes was none
 _AHEAD = 400  # lines by which it is judged who speaks
 _MOST_PEOPLE = 4
@@ -404,12 +404,12 @@ class _Fence:
 
     def holds(self, line: str) -> bool:
         """True on a line of a code block, its fences too."""
-        mark = _FENCE.match(line) if "`" in line or "~" in line else None
+        mark = opens_fence(line) if "`" in line or "~" in line else ""
         if not self._mark:
-            self._mark, self._lines = mark[1] if mark else "", 0
+            self._mark, self._lines = mark, 0
             return bool(mark)
         self._lines += 1
-        closes = mark and mark[1].startswith(self._mark) and not line.strip().strip(self._mark[0])
+        closes = mark and mark.startswith(self._mark) and not line.strip().strip(self._mark[0])
         if closes or self._lines > _OPEN_FENCE:
             self._mark = ""
         return True

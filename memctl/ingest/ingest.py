@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, PageUnreadable, Usage
-from ..facts import Fact, days_before, said_as
+from ..facts import Fact, days_before, iso_day, log_day, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled
-from ..index.rows import day_of
 from ..index.sync import sync
+from ..language.names import bare_name
 from ..markdown.lines import Role
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
@@ -123,9 +123,8 @@ def _cited_as(workspace: Workspace, path: Path) -> str:
 
 def _day_of(path: Path, status: os.stat_result) -> date | None:
     """The day in the file's name, else the one on which it was written last."""
-    for word in _DAY.findall(path.name):
-        with suppress(ValueError):
-            return date.fromisoformat(word)
+    if days := [*filter(None, map(iso_day, _DAY.findall(path.name)))]:
+        return days[0]
     with suppress(OverflowError, ValueError, OSError):
         return datetime.fromtimestamp(status.st_mtime).date()
     return None
@@ -158,7 +157,7 @@ def read_options(**given: Any) -> IngestOptions:
         raise Usage(f"--as {options.form!r} is unknown", ", ".join(FORMS))
     if options.encoding is not None and not known_encoding(options.encoding):
         raise Usage(f"--encoding {options.encoding!r} is unknown", "such as utf-8, utf-16, cp1251, gb18030")
-    return options._replace(owner=(options.owner or "").removeprefix("@").strip("[] ") or None)
+    return options._replace(owner=bare_name(options.owner or "") or None)
 
 
 class RefusedText(NamedTuple):
@@ -218,7 +217,7 @@ def ingest(
             _with_progress(memory, source), notes, form=options.form, encoding=options.encoding, owner=options.owner,
             first_line=source.first_line,
         )  # fmt: skip
-        if options.form is None and source.name.startswith("memory/") and day_of(source.name):
+        if options.form is None and source.name.startswith("memory/") and log_day(source.name):
             turns = iter(list(turns) or told_in_log(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
         if source.first_line > 1:
@@ -254,7 +253,7 @@ def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
     first = since or days_before(memory.today, 7)
     asked: list[CandidateFact] = []
     for page in memory.workspace.scan():
-        day = day_of(page.path)
+        day = log_day(page.path)
         if day is None or not first <= day <= memory.today or not page.path.startswith("memory/"):
             continue
         with suppress(MemctlError):

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError, NothingFound
-from ..facts import Fact
+from ..facts import Fact, log_day
 from ..index.open_memory import OpenMemory
-from ..index.rows import day_of
 from ..language.analyzer import terms
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
@@ -99,7 +98,7 @@ def _turns_around(
 def _turns(memory: OpenMemory, path: str) -> Iterator[Turn]:
     """What was said in a file; nothing where it cannot be read, or leads out of the workspace."""
     with suppress(MemctlError):
-        if day_of(memory.workspace.contain(path)) and path.startswith("memory/"):
+        if log_day(memory.workspace.contain(path)) and path.startswith("memory/"):
             yield from told_in_log(memory, path, Notes())
         elif memory.workspace.hides is None:  # a transcript is not a page: others than the owner do not see it
             with open_transcript(memory.workspace, memory.workspace.root / path) as source:

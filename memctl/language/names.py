@@ -81,17 +81,26 @@ def read_name(spelled: str) -> str:
     return link_target(bare[2:-2]) if bare.startswith("[[") else bare
 
 
+def bare_name(written: str) -> str:
+    """A name as somebody gives it, without the `@` or the brackets that it may have."""
+    return written.strip().removeprefix("@").strip("[] ")
+
+
 def spell(name: str) -> str:
     """How the grammar writes a name: `@Name` where that reads back as the same, else `[[Name]]`."""
     return f"@{name}" if re.fullmatch(AT_NAME, f"@{name}") else f"[[{name}]]"
+
+
+def without_code(text: str) -> str:
+    """`text` without what stands between backticks: names and links are not meant there."""
+    return _CODE.sub(" ", text) if "`" in text else text
 
 
 def mentions(text: str) -> tuple[str, ...]:
     """Names written as `@Name` or `[[Name]]` in running text, in order, once each; inline code is left out."""
     if "@" not in text and "[[" not in text:
         return ()
-    prose = _CODE.sub(" ", text) if "`" in text else text
-    found = (read_name(match[0]) for match in _MENTION.finditer(prose))
+    found = (read_name(match[0]) for match in _MENTION.finditer(without_code(text)))
     return tuple(dict.fromkeys(name for name in found if name))
 
 
@@ -153,6 +162,13 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
         if len(places[start, end]) == 1:
             named.append((start, next(iter(places[start, end]))))
     return tuple(dict.fromkeys(name for _, name in sorted(named)))
+
+
+def as_listed(names: Iterable[str]) -> dict[str, list[Listed]]:
+    """Plain names, each of which stands for itself, as `find_names` wants them; spellings of one stem are one."""
+    return by_head(
+        (stem_head(name), Listed(stem, name, name)) for stem, name in {stem_key(n): n for n in names}.items()
+    )
 
 
 def by_head(listed: Iterable[tuple[str, Listed]]) -> dict[str, list[Listed]]:

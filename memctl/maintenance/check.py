@@ -14,11 +14,11 @@ from ..beliefs.page_read import read_entries, read_last_written
 from ..beliefs.page_write import unread_heads
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
-from ..facts import Citation, Fact
+from ..facts import Citation, Fact, log_day
 from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
-from ..index.rows import FACT_PAGES, day_of, rows_of
-from ..language.names import entity_key, link_target
+from ..index.rows import FACT_PAGES, rows_of
+from ..language.names import entity_key, link_target, without_code
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import sources
@@ -27,17 +27,16 @@ from ..markdown.grammar import parse
 from ..markdown.lines import Role, sealed_text
 from ..markdown.markers import FORGOTTEN, is_edited, read_tombstone, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page
+from ..notes.edits import GitFailed, ask_git
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import PageFile, Workspace
 from ..recall.query import aliases_fault
-from .init import GitFailed, ask_git
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 # With attributes or entities: "W: …" alone may be anything, as may "O(1): …".
 _MARKED = re.compile(r"[WBOS](?:\(\s*\w+\s*=|(?:\([^()]*\))? @)")
-_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 class Finding(NamedTuple):
@@ -126,7 +125,7 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
 def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
     line = entry.span.line
     if entry.role is not Role.CODE and entry.block is None:
-        prose = _CODE_SPAN.sub("", entry.content)
+        prose = without_code(entry.content)
         yield from _citations(path, line, prose, pages)
         for match in _WIKI.finditer(prose):
             target = link_target(match[1])
@@ -134,7 +133,7 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
             if target and entity_key(target.removesuffix(".md")) not in pages.names and not is_file:
                 what = f"[[{target}]] does not lead to a page"
                 yield Finding(path, line, 1, "link", what, "make the page, or correct the name")
-        in_log = entry.role is Role.ITEM and day_of(path) is not None
+        in_log = entry.role is Role.ITEM and log_day(path) is not None
         if in_log and _MARKED.match(entry.content) and isinstance(parse(entry.content), Fact):
             what = "reads as a fact, but facts stand under a heading `Retain`: it is a note"
             yield Finding(path, line, 1, "grammar", what, "move it there, or put it into `backticks`")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import CannotWrite, MemctlError, Usage
+from ..notes.edits import GitFailed, ask_git
 from ..notes.files import create, prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
 
@@ -57,7 +56,7 @@ def init(folder: Path, git: bool = False) -> Made:
         try:
             notes = _committed(workspace.root, own)
         except GitFailed as failed:  # the workspace is whole without
-            notes = [f"git: nothing is committed: {failed}"]
+            notes = [f"git: nothing is committed: {failed}; once that is settled, run it again"]
         if _is_unmerged(workspace):
             what = f"without `{_MERGE}`: git will not merge the logs of two machines"
             notes.append(f".gitattributes stays as it is, {what}")
@@ -84,18 +83,11 @@ def _is_unmerged(workspace: Workspace) -> bool:
 
 # -- the repository of --git ------------------------------------------------------------------------------------------
 
-_SECONDS = 60.0  # a hook or a key of the owner's may take its time
-_LATER = "once that is settled, run it again"
-
-
-class GitFailed(Exception):
-    """What git said, or why it could not be asked."""
-
 
 def _committed(root: Path, own: Sequence[str]) -> list[str]:
     """Commit the files `own` of a folder, in a new repository where it is in none; what was done, if anything was to do."""
     try:
-        top = ask_git(root, "rev-parse", "--show-toplevel")
+        top = ask_git(root, "rev-parse", "--show-toplevel").strip()
     except GitFailed as failed:
         if "not a git repository" not in str(failed):
             raise
@@ -110,27 +102,8 @@ def _committed(root: Path, own: Sequence[str]) -> list[str]:
         ask_git(root, "var", "GIT_COMMITTER_IDENT")
     except GitFailed:
         name = "`git config --global user.name NAME` and `git config --global user.email MAIL`"
-        raise GitFailed(f"it does not know you; {name}, then run this again") from None
+        raise GitFailed(f"it does not know you; {name}") from None
     ask_git(root, "add", "--", *new)
     ask_git(root, "commit", "--quiet", "--message", "A workspace of memctl", "--", *new)
     where = f"to {top}" if top else "to a new repository"
     return [f"git: {len(new)} files committed {where}; your own files are left to you"]
-
-
-def ask_git(root: Path, *words: str) -> str:
-    """What git prints. It asks nothing, and knows no repository but the one that the folder is in."""
-    others = ("GIT_DIR", "GIT_WORK", "GIT_INDEX")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
-    try:
-        done = subprocess.run(
-            ["git", *words], cwd=root, env=kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}, capture_output=True,
-            stdin=subprocess.DEVNULL, timeout=_SECONDS, encoding="utf-8", errors="replace",
-        )  # fmt: skip
-    except FileNotFoundError:
-        raise GitFailed(f"it is not installed; {_LATER}") from None
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise GitFailed(f"{error}; {_LATER}") from error
-    if done.returncode:
-        said = " ".join(done.stderr.split()) or f"`git {words[0]}` ended with {done.returncode}"
-        raise GitFailed(f"{said[:300]}; {_LATER}")
-    return done.stdout.strip()

@@ -12,7 +12,7 @@ from ..errors import MemctlError, NothingFound, PageChanged, Refused
 from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..notes import journal
-from ..notes.edits import Edit, decoded, read_for_edit
+from ..notes.edits import Edit, decoded, encoded, read_for_edit
 from ..notes.replace import remove, replace as put, writing_alone
 from ..notes.workspace import Workspace
 
@@ -64,7 +64,7 @@ def _write(workspace: Workspace, edit: Edit, is_new: bool) -> None:
     if is_new and not edit.after:
         remove(workspace, edit.path, edit.before)
     else:
-        put(workspace, edit.path, edit.before, edit.after.encode("utf-8", "surrogateescape"))
+        put(workspace, edit.path, edit.before, encoded(edit.after))
 
 
 def _plan(workspace: Workspace, path: str, written: Sequence[dict[str, Any]]) -> tuple[Edit, MemctlError | None]:

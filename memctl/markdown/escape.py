@@ -46,6 +46,11 @@ class Source(NamedTuple):
 # -- text as data -----------------------------------------------------------------------------------------------------
 
 
+def beginning(text: str, most: int) -> str:
+    """The first characters of a text that is longer, and a mark that it goes on."""
+    return text if len(text) <= most else text[:most].rstrip() + " …"
+
+
 def quoted(text: str, struck: bool = False) -> str:
     """`text` on one line of Markdown, as little escaped as can be: what it shows by itself it shows there, and no more.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..language.names import entity_key
@@ -54,6 +55,14 @@ _BAD = "front matter that is not a YAML mapping, or over 32 KiB"
 def front_values(text: str) -> dict[str, str | list[str]]:
     """What the front matter of a page says, as `read_front_matter` gives it; ValueError if that cannot be read."""
     return _values(_source(text))
+
+
+def source_of(text: str) -> str | None:
+    """Where a page says that all of it comes from (`src`); None where it says nothing that can be read."""
+    with suppress(ValueError):
+        source = front_values(text).get("src")
+        return source if isinstance(source, str) and source else None
+    return None
 
 
 def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> str:

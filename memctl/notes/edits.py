@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable
@@ -46,9 +48,14 @@ def decoded(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "surrogateescape")
 
 
+def encoded(text: str) -> bytes:
+    """The bytes of a text that was decoded so."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def as_indexed(text: str) -> str:
     """A text with replacement characters for bytes that are not UTF-8, as pages are read for the index."""
-    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text if text.isascii() else encoded(text).decode("utf-8", "replace")
 
 
 def read_for_edit(workspace: Workspace, path: str) -> Edit:
@@ -86,7 +93,7 @@ def apply(workspace: Workspace, edits: Iterable[Edit], *, stop: bool = True) -> 
         if not edit.is_change:
             continue
         try:
-            replace(workspace, edit.path, edit.before, edit.after.encode("utf-8", "surrogateescape"))
+            replace(workspace, edit.path, edit.before, encoded(edit.after))
             done.written.append(edit.path)
         except (PageChanged, PageUnreadable) as error:
             if stop:
@@ -110,19 +117,37 @@ def diff(path: str, before: str, after: str) -> str:
 # -- what git knows ---------------------------------------------------------------------------------------------------
 # It is asked of the repository alone, never of another machine.
 
-_QUIET = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+_QUIET = {"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
 
-def git(workspace: Workspace, *words: str, seconds: float = 10.0) -> bytes | None:
-    """What a command of git prints; None without git, outside of a repository, where it fails or takes too long."""
+class GitFailed(Exception):
+    """What git said, or why it could not be asked."""
+
+
+def ask_git(root: Path, *words: str, seconds: float = 60.0) -> str:
+    """What git prints, as pages are decoded. It asks nothing, and knows no repository but the one that the folder is in."""
+    others = ("GIT_DIR", "GIT_WORK", "GIT_INDEX")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     try:
         done = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", *words], cwd=workspace.root, capture_output=True, stdin=subprocess.DEVNULL,
-            timeout=seconds, env=os.environ | _QUIET,
+            ["git", "-c", "core.fsmonitor=false", *words], cwd=root, env=kept | _QUIET, capture_output=True,
+            stdin=subprocess.DEVNULL, timeout=seconds,
         )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+    except FileNotFoundError:
+        raise GitFailed("it is not installed") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GitFailed(str(error)) from error
+    if done.returncode:
+        said = " ".join(done.stderr.decode("utf-8", "replace").split())
+        raise GitFailed((said or f"`git {words[0]}` ended with {done.returncode}")[:300])
+    return decoded(done.stdout)
+
+
+def git(workspace: Workspace, *words: str) -> str | None:
+    """The same; None without git, outside of a repository, where it fails or takes ten seconds."""
+    with suppress(GitFailed):
+        return ask_git(workspace.root, *words, seconds=10.0)
+    return None
 
 
 def head(workspace: Workspace) -> tuple[str, frozenset[str]]:
@@ -132,8 +157,7 @@ def head(workspace: Workspace) -> tuple[str, frozenset[str]]:
     others = git(workspace, "ls-files", "--others", "-z")
     if commit is None or changed is None or others is None:
         return "", frozenset()
-    paths = (changed + others).decode("utf-8", "surrogateescape").split("\0")
-    return commit.decode("ascii").strip(), frozenset(filter(None, paths))
+    return commit.strip(), frozenset(filter(None, (changed + others).split("\0")))
 
 
 def is_behind(workspace: Workspace, commit: str) -> bool:
@@ -147,4 +171,4 @@ def sides_of_merge(workspace: Workspace, path: str) -> tuple[str, str] | None:
     None if there is none, no git, or only one side has the page.
     """
     ours, theirs = (git(workspace, "cat-file", "blob", f":{stage}:./{path}") for stage in (2, 3))
-    return None if ours is None or theirs is None else (decoded(ours), decoded(theirs))
+    return None if ours is None or theirs is None else (ours, theirs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from .query import FILTERS
 
 _SHORT_HIT = 32  # tokens; few hits take less
 _MOST_PLACES = 100  # hits of one answer that nobody counted
-_REPEATED = 0.9  # of the words of a hit, that stand in a better one
+_REPEATED = 0.9  # share of the words of a line that stand in another one when it says the same
 _BETWEEN_LISTS = 8  # tokens of the line between hits and related lines
 
 
@@ -76,21 +76,26 @@ def fit(hits: Sequence[Hit], budget: int, before: Sequence[Hit] = ()) -> tuple[H
     stand above already.
     """
     kept: list[Hit] = []
-    above = [_words(hit) for hit in before]
+    above = [plain_words(hit.content) for hit in before]
     for hit in hits:
-        words = _words(hit)
-        repeats = any(words and len(words & its) >= _REPEATED * len(words) for its in above)
-        if cost(hit) <= budget and not repeats:
+        if cost(hit) <= budget and not repeats(hit.content, above):
             kept.append(hit)
-            above.append(words)
+            above.append(plain_words(hit.content))
             budget -= cost(hit)
     shown = {hit.ref for hit in (*before, *kept)}
     lost = {hit.ref for hit in hits} - shown  # what may have been replaced goes with what replaced it
     return tuple(hit for hit in kept if hit.perhaps_superseded_by not in lost)
 
 
-def _words(hit: Hit) -> set[str]:
-    return set(hit.content.casefold().split())
+def plain_words(text: str) -> frozenset[str]:
+    """The words of a text, roughly: to tell whether a line says what another one does."""
+    return frozenset(word.strip(".,;:!?()[]*_`\"'«»“”。，、") for word in text.casefold().split()) - {""}
+
+
+def repeats(text: str, others: Iterable[Set[str]], share: float = _REPEATED) -> bool:
+    """True when that share of the words of a text stands in one of the others."""
+    words = plain_words(text)
+    return bool(words) and any(len(words & other) >= share * len(words) for other in others)
 
 
 _COUNTED = 1000

@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import lru_cache
-from typing import NamedTuple
 
 from ..errors import MemctlError
-from ..facts import Citation, Fact, Kind
+from ..facts import Citation, Kind, log_day
 from ..hits import Hit, PassageLine
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
@@ -23,15 +21,14 @@ from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
 from ..index.queries.filters import headings_on, headings_with
 from ..index.queries.names import KnownNames
-from ..index.reread import Seen, page_lines, reread
+from ..index.reread import Seen, page_lines, reread, text_of
 from ..index.row import Row
-from ..language.names import entity_key, mentions
+from ..language.names import entity_key
 from ..language.sentences import opens_fence
 from ..markdown.evidence_line import OPINIONS, parse_bullet
-from ..markdown.grammar import parse
-from ..markdown.lines import SEALED, Role, content_of, without_sealed
+from ..markdown.lines import Role, content_of
 from ..notes.workspace import TEMPLATES
-from ..truth.judge import Validities, judge, period_of
+from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
 from .asked import is_mere_date, is_polite, is_said, points_back
 from .rank import Candidate, Found
@@ -42,7 +39,6 @@ _SAID = frozenset((Role.TEXT.value, Role.ITEM.value, Role.FACT.value))
 _AROUND = (-2, -1, 0, 1, 2)  # lines of a passage, none of them beyond a heading (GAP in index/lexical.py),
 _BELOW = (0, 4, 5, 6)  # and those of one that a heading begins
 _LONGEST = 600  # characters that stand around the line that was found
-_LOG = re.compile(r"(?:.*/)?\d{4}-\d\d-\d\d[^/]*")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _NAMING = re.compile(r"(?:alias(?:es)?|tags?|type):", re.IGNORECASE)
@@ -70,7 +66,7 @@ def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, names: KnownNam
     text = text_of(entry, seen)
     standing = verdict.validity.get(entry.id)
     by = standing.replaced_by if standing else None
-    valid = standing.valid if standing else period_of(entry)
+    valid = standing.valid if standing else entry.valid
     known = [*map(names.known_as, text.names), *names.in_text(text.content)]
     return Hit(
         ref=entry.ref,
@@ -79,7 +75,7 @@ def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, names: KnownNam
         valid=valid,
         entities=tuple({entity_key(name): name for name in reversed(known)}.values())[::-1],
         content=text.content,
-        source=Citation(entry.path, seen.line, seen.end_line),
+        source=seen.cited,
         heading=entry.heading,
         confidence=entry.confidence,
         importance=entry.importance,
@@ -91,28 +87,6 @@ def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, names: KnownNam
         fact=text.fact,
         key=entry.slot,
     )
-
-
-class EntryText(NamedTuple):
-    """What the lines of an entry say, the fact that they are, and the names written on them."""
-
-    content: str
-    fact: Fact | None
-    names: tuple[str, ...]
-
-
-def text_of(entry: Row, seen: Seen) -> EntryText:
-    """The text of an entry as it stands on disk."""
-    return _text(Role(entry.role), seen.raw)
-
-
-@lru_cache(maxsize=8192)
-def _text(role: Role, raw: tuple[str, ...]) -> EntryText:
-    text = without_sealed(content_of(role, raw), SEALED)
-    read = parse(text) if role is Role.FACT else None
-    fact = read if isinstance(read, Fact) else None
-    content = fact.text if fact else text
-    return EntryText(content, fact, (*(fact.entities if fact else ()), *mentions(content)))
 
 
 Slot = tuple[str, str]
@@ -134,7 +108,7 @@ def owner_names(memory: OpenMemory) -> tuple[str, ...]:
     index = memory.index
     told = slots_holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
     said = [f" {entity_key(hit.content)} " for _, hit in told if len(hit.content) <= _A_NAME]
-    projects = {row.names.split("\n", 1)[0] for row in in_slots(index, "project", None)}
+    projects = {row.subject for row in in_slots(index, "project", None)}
     names = slot_names(index)
     return ("", *(n for n in names if n and (n in projects or any(is_said(n, text) for text in said))))
 
@@ -149,12 +123,12 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
         entry.id,
         Kind(entry.kind),
         entry.role,
-        date.fromisoformat(entry.day) if entry.day else None,
-        period_of(entry),
+        entry.told_on,
+        entry.valid,
         entry.importance,
         entry.content_key,
         entry.block is not None or (entry.kind == Kind.OBSERVATION.value and settles),
-        (entry.path, entry.line),
+        entry.place,
         relevance,
         named,
     )
@@ -206,7 +180,7 @@ def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str
     weighed = [b.ref for b in known if b.verdict in ("for", "against") and b.ref][-_SHOWN:]
     entries = [entry for entry in by_refs(memory.index, weighed) if entry.block is None]
     seen = reread(memory.workspace, entries, memory.index)
-    cited = {e.ref: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in reversed(entries) if e.id in seen}
+    cited = {e.ref: seen[e.id].cited for e in reversed(entries) if e.id in seen}
     return replace(
         hit,
         confidence=hit.confidence if confidence is None else confidence,
@@ -221,7 +195,7 @@ def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str
 
 def is_of_document(entry: Row) -> bool:
     """True for a note on a page that is not a log: such a page is one thing to read, and its lines are parts of it."""
-    return entry.role != Role.FACT.value and not _LOG.fullmatch(entry.path)
+    return entry.role != Role.FACT.value and log_day(entry.path) is None
 
 
 def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
@@ -306,7 +280,7 @@ def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
         if points_back(hit.content) or hit.content.rstrip().endswith(("?", "？")):
             steps[hit.source.path, hit.source.line] = -1 if points_back(hit.content) else 1
     rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if steps else []
-    places = {row.id + steps[at]: at for row in rows if (at := (row.path, row.line)) in steps}
+    places = {row.id + steps[at]: at for row in rows if (at := row.place) in steps}
     found = [row for row in by_ids(memory.index, places).values() if row.block is None and row.role in _SAID]
     stands = {(hit.source.path, hit.source.line) for hit in hits}
     behind = {

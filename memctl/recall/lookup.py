@@ -20,15 +20,15 @@ from ..index.queries import names as queries
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.filters import pages_like, titles_below
 from ..index.queries.names import entity_named, keys_of, mentions_of, near_name, resolve
-from ..index.reread import page_lines, reread
+from ..index.reread import page_lines, reread, text_of
 from ..index.row import Row
 from ..language.dates import day_of
-from ..language.names import entity_key, link_target
+from ..language.names import bare_name, entity_key, link_target
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from ..truth.replaced import orders, replacements_of
 from ..truth.validity import versions
-from .entry_hits import hits_of, owner_names, slots_holding, text_of
+from .entry_hits import hits_of, owner_names, slots_holding
 from .recall import recall_in
 
 _ID = re.compile(r"\^?([A-Za-z0-9][A-Za-z0-9-]{0,63})")
@@ -101,16 +101,12 @@ def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage,
 
 def _not_found(memory: OpenMemory, reference: str) -> NothingFound:
     """What to say of a name without a page, and of one that nothing has."""
-    name = _bare(reference.strip())
+    name = bare_name(reference)
     if mentions_of(memory.index, [entity_key(name)], 1):
         return NothingFound(f"{name!r} has no page yet", "`memctl recall` finds the lines that name it")
     near = near_name(memory.workspace, memory.index, reference)
     cure = f"did you mean {near}?" if near else "name a citation (path#L12), an id, an entity or a page"
     return NothingFound(f"nothing is named {reference!r}", cure)
-
-
-def _bare(name: str) -> str:
-    return name.removeprefix("@").removeprefix("[[").removesuffix("]]")
 
 
 def place(memory: OpenMemory, reference: str) -> Citation:
@@ -169,11 +165,11 @@ def _named_passages(memory: OpenMemory, name: str, context: int) -> tuple[Passag
     entries = by_refs(index, [match[1]]) if match else []
     seen = reread(workspace, entries, index)
     if seen:
-        places = [(e.ref, Citation(e.path, seen[e.id].line, seen[e.id].end_line)) for e in entries if e.id in seen]
+        places = [(e.ref, seen[e.id].cited) for e in entries if e.id in seen]
         return tuple(_passage(workspace, at, context, ref) for ref, at in places)
-    paths = [entity.path for entity in resolve(index, _bare(name))]
+    paths = [entity.path for entity in resolve(index, bare_name(name))]
     paths = paths or [path for path in (name, f"{name}.md") if _is_page(workspace, path)]
-    paths = paths or (pages_like(index, name) if _GLOB.search(name) else []) or _pages_named(index, _bare(name))
+    paths = paths or (pages_like(index, name) if _GLOB.search(name) else []) or _pages_named(index, bare_name(name))
     return tuple(_whole(workspace, path) for path in paths)
 
 
@@ -354,7 +350,7 @@ def _holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None)
 
 
 def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:
-    return None if about is None else keys_of(index, about.removeprefix("@"))
+    return None if about is None else keys_of(index, bare_name(about))
 
 
 def _slot(memory: OpenMemory, key: str, about: str | None, as_of: date | None) -> list[Row]:

@@ -14,7 +14,7 @@ from ..index.queries.entries import Query
 from ..index.queries.filters import has_phrase, has_tag
 from ..language.analyzer import terms
 from ..language.dates import parse_when
-from ..language.names import AT_NAME, TAG, WIKI_NAME, link_target, read_name
+from ..language.names import AT_NAME, TAG, WIKI_NAME, bare_name, link_target, read_name
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
 from .asked import asked_times
@@ -31,10 +31,6 @@ def _text(value: str) -> str:
     return value
 
 
-def _unlinked(value: str) -> str:
-    return value.removeprefix("[[").removesuffix("]]")
-
-
 def _share(value: str) -> float:
     if not 0 <= (share := float(value)) <= 1:  # nor nan
         raise ValueError(value)
@@ -48,7 +44,7 @@ def _tag(value: str) -> list[str]:
 
 
 def _page(value: str) -> list[str]:
-    return [_text(link_target(_unlinked(value)).removesuffix(".md").rpartition("/")[2])]
+    return [_text(link_target(bare_name(value)).removesuffix(".md").rpartition("/")[2])]
 
 
 def _heading(value: str) -> str:
@@ -78,7 +74,7 @@ class QueryFilter(NamedTuple):
 
 _TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
 FILTERS = (
-    QueryFilter("about", "about", lambda value: [_text(_unlinked(value.removeprefix("@")))], many=True),
+    QueryFilter("about", "about", lambda value: [_text(bare_name(value))], many=True),
     QueryFilter(
         "kind", "kinds", lambda value: list(map(Kind.of, value.split(","))),
         "kinds are world, experience, opinion, observation, note", many=True,

@@ -22,12 +22,12 @@ from ..index.queries import names as queries
 from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
 from ..index.queries.filters import condition_of
 from ..index.queries.names import NamingLine, page_of
-from ..index.reread import Seen, reread
+from ..index.reread import EntryText, Seen, reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names
 from ..truth.judge import Validities, judge
-from .entry_hits import EntryText, candidate_of, hits_of, stating_lines, text_of, with_beliefs
+from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
 from .rank import Found, order
 
 _FEW, _SHARE = 50, 0.05  # a name on more lines than that, or that part of all, is a hub

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import chain, islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..beliefs.confidence import Belief
@@ -112,7 +113,7 @@ class _WeekLines:
     def _hits(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Hit]]:
         ordered = sorted(sorted(rows, key=lambda row: row.ref), key=lambda row: row.day or "", reverse=True)
         ordered.sort(key=lambda row: -(row.importance or 0))
-        newest = {row.ref: row for row in sorted(ordered, key=lambda row: (row.path, row.line))}  # of twins
+        newest = {row.ref: row for row in sorted(ordered, key=attrgetter("place"))}  # of twins
         for start in range(0, len(ordered), _AT_ONCE):
             some = ordered[start : start + _AT_ONCE]
             hits = self._read(newest[row.ref] for row in some)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import chain
+from operator import attrgetter
 
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import AnswerLine, TrustedFact
@@ -19,13 +20,13 @@ from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import KnownNames, keys_of, page_of
-from ..index.reread import reread
+from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
 from ..markdown.evidence_line import OPINIONS
-from ..recall.entry_hits import hits_of, text_of
+from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
@@ -54,7 +55,7 @@ class FactSource:
 
     def hits(self, entries: Iterable[Row]) -> list[Hit]:
         """Entries as they stand on disk now, with their validity; by place."""
-        ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
+        ordered = sorted(entries, key=attrgetter("place"))
         verdict = judge(self._index, ordered, self._today, whole=False, apart=True)
         return list(hits_of(self.memory, ordered, verdict, known=self.known).values())
 
@@ -109,7 +110,7 @@ class FactSource:
     def _citations(self, entries: Sequence[Row]) -> dict[int, Citation]:
         """Where entries stand on disk now, by id; those that are gone are left out."""
         seen = reread(self.memory.workspace, entries)
-        return {e.id: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in entries if e.id in seen}
+        return {i: each.cited for i, each in seen.items()}
 
     def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""

@@ -33,9 +33,9 @@ from ..language.names import entity_key
 from ..markdown import blocks
 from ..markdown.escape import heading
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.front_matter import front_values, with_names
+from ..markdown.front_matter import front_values, source_of, with_names
 from ..markdown.page import Page
-from ..notes.edits import Applied, Edit, apply, read_for_edit, sides_of_merge
+from ..notes.edits import Applied, Edit, apply, encoded, read_for_edit, sides_of_merge
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from . import entity_pages
@@ -341,9 +341,8 @@ class Planner:
 
     def _is_imported(self, path: str) -> bool:
         """True for a page whose front matter says that all of it came from outside."""
-        with suppress(MemctlError, ValueError):
-            source = front_values(read_for_edit(self._workspace, path).after).get("src")
-            return isinstance(source, str) and not is_trusted(source)
+        with suppress(MemctlError):
+            return not is_trusted(source_of(read_for_edit(self._workspace, path).after))
         return False
 
     def lessons(self) -> None:
@@ -550,7 +549,7 @@ def _write(workspace: Workspace, plan: Planner, report: Reflected) -> Applied:
     done = apply(workspace, plan.edits, stop=False)
     for edit in plan.edits:
         if not moves_lines(edit):
-            plan.made.note(edit.path, edit.after.encode("utf-8", "surrogateescape"))
+            plan.made.note(edit.path, encoded(edit.after))
     write_made(workspace, None if done.failed else plan.made)
     if done.disk_error:
         raise done.disk_error

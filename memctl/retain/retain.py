@@ -19,7 +19,7 @@ from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..language.analyzer import is_identifier, query_terms, stop_terms, terms
-from ..language.names import entity_key
+from ..language.names import bare_name, entity_key
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
 from ..language.sentences import split_sentences
@@ -94,7 +94,7 @@ def read_fact(
         read = Fact(usual, bare)
     if kind is not None:
         read = replace(read, kind=fact_kind(kind, f"--kind {kind!r}", " (or W, B, O, S)"))
-    names = tuple(dict.fromkeys([*read.entities, *(name.removeprefix("@").strip("[]") for name in about)]))
+    names = tuple(dict.fromkeys([*read.entities, *map(bare_name, about)]))
     if any(not name.strip() or re.search(r"[\[\]|#\n]", name) for name in names):
         raise Usage("--about needs a name without [ ] | or #")
     read = with_attributes(replace(read, entities=names), given)

@@ -93,7 +93,7 @@ def _find(memory: OpenMemory, ref: str) -> Question:
     """The open question with this id, as it was shown last if it was."""
     memory.sync_for_write()
     if line := settled(memory.index, [ref]).get(ref):
-        place = Citation(line.path, line.line, line.end_line)
+        place = line.cited
         raise Refused(f"{ref} is settled, by {place}", "delete that line to be asked again")
     last = shown(memory.workspace).get(ref)
     if last is None:

@@ -20,13 +20,13 @@ from ..index.queries.beliefs import from_outside, names_told, newest_about, page
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.recalled import recalled_lately
-from ..index.reread import reread
+from ..index.reread import reread, text_of
 from ..language.dates import coming
 from ..language.names import entity_key
 from ..language.sentences import is_plan
 from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
-from ..recall.entry_hits import hits_of, text_of
+from ..recall.entry_hits import hits_of
 from ..reflect.made import in_conflict, program_of
 from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
 from ..reflect.reflect import Planner

@@ -26,7 +26,7 @@ from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled_ids
 from ..index.queries.entries import refs_standing
-from ..markdown.escape import many, one_line
+from ..markdown.escape import beginning, many, one_line
 from ..markdown.evidence_line import QUOTED
 from ..notes.files import prepare_memory, write_derived
 from ..notes.journal import HELD
@@ -177,8 +177,7 @@ class Question:
 
 
 def _quote(hit: Hit) -> str:
-    text = one_line(hit.content)
-    return f"“{text}”" if len(text) <= QUOTED else f"“{text[:QUOTED].rstrip()} …”"
+    return f"“{beginning(one_line(hit.content), QUOTED)}”"
 
 
 def answer_line(question: Question, key: str, today: date) -> Fact:

@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import Usage
-from ..facts import Fact, Kind
+from ..facts import Fact, Kind, log_day
 from ..ingest.turns import Turn, cleaned, moment
 from ..language.names import slug
+from ..language.sentences import opens_fence
 from ..markdown.front_matter import front_values, with_value
 from ..markdown.grammar import printable_line, render
 
@@ -40,7 +40,7 @@ def place_of(kind: str, name: str, path: str, entities: str | None = None) -> st
     note = PurePosixPath(path)
     if kind == "openclaw":
         return path
-    if kind == "obsidian" and _begins_with_a_day(note.stem):
+    if kind == "obsidian" and log_day(note.stem) and note.stem[10:11] in ("", " ", "_", "-"):
         rest = slug(f"{name} {note.stem[10:]}".strip())
         return f"memory/{note.stem[:10]}-{rest}.md"
     if entities is not None and note.is_relative_to(entities):
@@ -51,13 +51,6 @@ def place_of(kind: str, name: str, path: str, entities: str | None = None) -> st
 def place_below(kind: str, name: str, path: str) -> str:
     """Where a note is nothing but a note, and meets those of no other source."""
     return f"bank/{kind}/{slug(name)}/{path}"
-
-
-def _begins_with_a_day(stem: str) -> bool:
-    with suppress(ValueError):
-        is_dated = re.fullmatch(r"\d{4}-\d{2}-\d{2}(?:[ _-].*)?", stem, re.ASCII)
-        return is_dated is not None and bool(date.fromisoformat(stem[:10]))
-    return False
 
 
 def imported(kind: str, origin: str, path: str, text: str, source: str | None) -> tuple[str, list[Left]]:
@@ -121,7 +114,7 @@ def _with_facts(text: str, title: str) -> str:
     inside = fenced = False
     for number, line in enumerate(lines):
         bare = line.rstrip("\r")
-        fenced ^= bool(re.match(r"[ \t]*(?:```|~~~)", bare))
+        fenced ^= bool(opens_fence(bare.lstrip()))
         if fenced:
             continue
         if heading := _HEADING.fullmatch(bare):

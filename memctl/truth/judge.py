@@ -7,7 +7,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..facts import Period, is_trusted
+from ..facts import is_trusted
 from ..index.index import Index
 from ..index.queries.beliefs import has_marked
 from ..index.queries.entries import by_ids, by_refs, citing, private_refs, private_versions, slot_around, slot_ids
@@ -49,7 +49,7 @@ def judge(
         known |= {e.id: e._replace(same=e.id) for e in known.values() if e.private}
     if as_of is not None:
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
-    claims = {e.id: _claim(e, entities.get(_subject(e), _subject(e))) for e in known.values()}
+    claims = {e.id: _claim(e, entities.get(e.subject, e.subject)) for e in known.values()}
     return Validities(validities(list(claims.values()), today), known, claims)
 
 
@@ -69,7 +69,7 @@ def _gather(
     while fresh:
         ids: set[int] = set()
         for entry in (entry for entry in fresh if entry.slot is not None and entry.block is None):
-            slot, subject = entry.slot or "", _subject(entry)
+            slot, subject = entry.slot or "", entry.subject
             if subject not in names:
                 names[subject] = keys_of(index, subject)
             its, place = names[subject], (slot, names[subject][0])
@@ -98,10 +98,6 @@ def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:
     return [*citing(index, [e.ref for e in entries]), *by_refs(index, targets)]
 
 
-def _subject(entry: Row) -> str:
-    return entry.names.split("\n", 1)[0]
-
-
 @lru_cache(maxsize=4096)
 def _claim(entry: Row, entity: str) -> Claim:
     """An entry as a claim about an entity; a copy says nothing by itself."""
@@ -109,11 +105,11 @@ def _claim(entry: Row, entity: str) -> Claim:
         entry.id,
         entry.ref,
         ((entity, entry.slot),) if entry.slot is not None and entry.block is None else (),
-        period_of(entry),
-        date.fromisoformat(entry.day) if entry.day else None,
+        entry.valid,
+        entry.told_on,
         entry.same,
         is_trusted(entry.origin),
-        (entry.path, entry.line),
+        entry.place,
         _linked(entry, "supersedes"),
         _linked(entry, "corrects"),
         bool(entry.marked & 1),
@@ -127,9 +123,3 @@ def _linked(entry: Row, relation: str) -> tuple[str, ...]:
         return ()
     start = f"{relation} "
     return tuple(line.removeprefix(start) for line in entry.links.split("\n") if line.startswith(start))
-
-
-def period_of(entry: Row) -> Period:
-    """When an entry says that it is true."""
-    first, last = entry.first, entry.last
-    return Period(date.fromisoformat(first) if first else None, date.fromisoformat(last) if last else None)

@@ -13,7 +13,7 @@ from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
-from ..facts import Fact, Kind, is_trusted
+from ..facts import Kind, is_trusted
 from ..ids import question_id, questions_of
 from ..index.index import Index
 from ..index.lexical import idf, select_terms
@@ -21,14 +21,13 @@ from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.beliefs import settled_ids, side_by_side, weighed
 from ..index.queries.names import keys_of
-from ..index.reread import reread
+from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier
 from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.grammar import parse
-from ..markdown.lines import Role, content_of
+from ..markdown.lines import Role
 from . import statement as reading
 from .change import HEARSAY, KIND, NEVER, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
@@ -80,7 +79,7 @@ def replaced_since(
     finder = _Finder(memory)
     fresh = queries.told_between(memory.index, since, memory.today)
     if names is not None:
-        fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.names.split("\n"))]
+        fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.named)]
     fresh = [entry for entry in fresh if entry.role == Role.FACT.value] if facts else fresh
     known = memory.index.remembered("older", dict[int, Sequence[Replaced]])
     unknown = sorted((entry for entry in fresh if entry.id not in known), key=lambda entry: entry.names)
@@ -90,7 +89,7 @@ def replaced_since(
         known[entry.id] = finder.older(entry) or ()
         memory.progress(done + 1, len(unknown), "comparing")
     pairs = _nearest(_standing(memory, [pair for entry in fresh for pair in known[entry.id]])).values()
-    return tuple(sorted(pairs, key=lambda pair: _place(pair.newer), reverse=True))
+    return tuple(sorted(pairs, key=lambda pair: pair.newer.told, reverse=True))
 
 
 def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collection[int]) -> dict[int, Replaced]:
@@ -107,7 +106,7 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     standing = _standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)])
     nearest = _nearest(standing)
     best: dict[int, Replaced] = {}
-    for pair in sorted(standing, key=lambda pair: _place(pair.newer)):
+    for pair in sorted(standing, key=lambda pair: pair.newer.told):
         known = best.get(pair.older.id)
         if pair.nearness >= _AS_NEAR * max(nearest[pair.newer.id].nearness, known.nearness if known else 0.0):
             best[pair.older.id] = pair
@@ -118,10 +117,6 @@ def orders(pair: Replaced) -> bool:
     """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
     told = is_trusted(pair.newer.origin) and pair.judgement.rule not in (HEARSAY, NEVER)
     return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
-
-
-def _place(entry: Row) -> tuple[str, str, int]:
-    return entry.day or "", entry.path, entry.line
 
 
 def _speaks(entry: Row) -> bool:
@@ -148,19 +143,16 @@ class _Finder:
         fresh = [entry for entry in entries if entry.id not in self._statements]
         seen = reread(self._memory.workspace, fresh, self._index)
         for entry in (entry for entry in fresh if entry.id in seen):
-            text = content_of(Role(entry.role), seen[entry.id].raw)
-            fact = parse(text) if entry.role == Role.FACT.value else None
-            said = fact.text if isinstance(fact, Fact) else text[:_LONGEST]
+            text = text_of(entry, seen[entry.id])
+            said = text.content if text.fact else text.content[:_LONGEST]
             names = frozenset(term for key in self._names(entry) for term in terms(key))
-            day = date.fromisoformat(entry.day) if entry.day else None
-            self._statements[entry.id] = Statement(said, names, Kind(entry.kind), day, entry.slot)
+            self._statements[entry.id] = Statement(said, names, Kind(entry.kind), entry.told_on, entry.slot)
             self._unweighed.append(self._statements[entry.id])
 
     def _names(self, entry: Row) -> Set[str]:
         """The keys of those that a line names, in order, all that each goes by."""
         if entry.names not in self._keys:
-            names = filter(None, entry.names.split("\n"))
-            self._keys[entry.names] = dict.fromkeys(key for name in names for key in keys_of(self._index, name))
+            self._keys[entry.names] = dict.fromkeys(key for name in entry.named for key in keys_of(self._index, name))
         return self._keys[entry.names].keys()
 
     def older(self, entry: Row) -> list[Replaced]:
@@ -170,7 +162,7 @@ class _Finder:
             return []
         chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
         like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
-        before = [row for row in like if _speaks(row) and _place(row) < _place(entry) and self._is_other(row, entry)]
+        before = [row for row in like if _speaks(row) and row.told < entry.told and self._is_other(row, entry)]
         self.read(before)
         found = []
         for other in before:
@@ -203,7 +195,7 @@ class _Finder:
         """True for two lines in order that are about one name, or of which the newer names nobody: those that `older` reads."""
         names = self._names(newer)
         same = bool(names & self._names(older)) if names else not older.names or older.slot is not None
-        return same and _place(older) < _place(newer)
+        return same and older.told < newer.told
 
     def _is_other(self, one: Row, other: Row) -> bool:
         """False for twins, for two voices from outside, and for versions of one slot, which truth puts in order."""
@@ -343,5 +335,5 @@ def _is_related(pair: Replaced, beside: Mapping[str, set[int]], ledger: Mapping[
 
 def _nearest(found: Iterable[Replaced]) -> dict[int, Replaced]:
     """By newer line, of the earlier ones that it may replace the nearest; of two as near, the newer."""
-    ordered = sorted(found, key=lambda pair: (round(pair.nearness, 6), _place(pair.older)))
+    ordered = sorted(found, key=lambda pair: (round(pair.nearness, 6), pair.older.told))
     return {pair.newer.id: pair for pair in ordered}

@@ -16,20 +16,17 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
-from ..facts import Fact
 from ..ids import text_key
 from ..index.index import Index
 from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_stands, titles_and_lengths
 from ..index.queries.forget import is_unclean
-from ..index.reread import reread
+from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..index.sync import sync
 from ..language.words import lines
 from ..markdown.escape import many
-from ..markdown.grammar import parse
-from ..markdown.lines import SEALED, Role, content_of, without_sealed
 from ..notes.workspace import Workspace
 from ..system import locked
 from . import models
@@ -295,10 +292,8 @@ def pieces_of(workspace: Workspace, entries: Sequence[Row]) -> list[Piece]:
     pieces = []
     for entry in entries:
         if entry.id in seen:
-            role = Role(entry.role)
-            text = without_sealed(content_of(role, seen[entry.id].raw), SEALED)
-            fact = parse(text) if role is Role.FACT else None
-            said = (fact.entities, fact.text, fact.cues) if isinstance(fact, Fact) else ((), text)
+            text, fact, _ = text_of(entry, seen[entry.id])
+            said = (fact.entities, text, fact.cues) if fact else ((), text)
             pieces.append(Piece(entry.id, entry.role, *said))
     return pieces
 

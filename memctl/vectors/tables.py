@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from ..index.heal import PASSING
 from ..index.index import code as primary_code
 from ..index.lexical import ORDINAL_BITS
 from ..system import OPEN_SAFELY
@@ -130,11 +131,7 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
 
 def is_damage(error: BaseException) -> bool:
     """False for what passes by itself or needs a person: busy, full, read-only."""
-    passing = {
-        sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
-    }  # fmt: skip
-    return isinstance(error, DAMAGE) and (not isinstance(error, sqlite3.Error) or primary_code(error) not in passing)
+    return isinstance(error, DAMAGE) and (not isinstance(error, sqlite3.Error) or primary_code(error) not in PASSING)
 
 
 def write_head(db: sqlite3.Connection, head: Head) -> None:

@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 
 from ..beliefs.view import BeliefView, CurvePoint, beliefs
 from ..errors import ExtraMissing, NothingFound
-from ..facts import Citation, Kind, Period, fields
+from ..facts import Citation, Kind, Period, fields, iso_day
 from ..hits import Hit, hit_json
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import names as name_queries
 from ..index.queries.entries import Filter, Query, by_ids, filling_slots, in_slots, newest_slots, own_terms
-from ..index.reread import reread
+from ..index.reread import reread, text_of
 from ..language.names import entity_key
 from ..markdown.escape import one_line
 from ..notes.token import token_of, view_key
-from ..recall.entry_hits import hits_of, text_of
+from ..recall.entry_hits import hits_of
 from ..recall.recall import recall_in
 from ..truth.judge import judge
 from ..truth.validity import versions
@@ -162,7 +162,7 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list
 
 def event_day(hit: Hit) -> date | None:
     """The day of a line: when it happened or began, else when it was told."""
-    return hit.valid.first or (date.fromisoformat(hit.day) if hit.day else None)
+    return hit.valid.first or iso_day(hit.day)
 
 
 def _by_day(hit: Hit) -> tuple[date, str]:
@@ -264,7 +264,7 @@ def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _NEAR_LINES)
     edges = []
     for (one, other), row in newest.items():
         if found_line := seen.get(row.id):
-            place = Citation(row.path, found_line.line, found_line.end_line)
+            place = found_line.cited
             edges.append(Edge(shown[one], shown[other], len(pairs[one, other]), place))
     return EntityGraph(shown[who.key], tuple(shown[each] for each in nearest), tuple(edges), len(count) - len(nearest))
 

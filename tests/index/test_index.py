@@ -355,4 +355,4 @@ def test_a_line_that_moved_is_found_at_its_nearest_copy(
         return reread(workspace, [entry]).get(entry.id)
 
     seen = with_index(workspace, job)
-    assert (seen and (seen.line, seen.raw)) == (expected and (expected, (LINE,)))
+    assert (seen and (seen.cited.line, seen.raw)) == (expected and (expected, (LINE,)))

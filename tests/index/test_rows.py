@@ -5,18 +5,17 @@ Rows depend on the path and the text of their page alone, so an index that was d
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import date
 from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from strategies import examples, facts, growth, line_facts, pages
+from strategies import examples, facts, findable, growth, line_facts, pages
 
-from memctl.facts import Fact, Kind, Period
+from memctl.facts import Fact, Kind, Period, log_day
 from memctl.ids import content_key, digest, fact_id, page_id
 from memctl.index.row import EntityPage, PageRows, Row
-from memctl.index.rows import FACT_PAGES, day_of, rows_of, valid
+from memctl.index.rows import FACT_PAGES, rows_of, valid
 from memctl.language.analyzer import terms
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import MAX_LINE
@@ -135,7 +134,7 @@ def test_a_page_with_more_entries_than_ids_says_so() -> None:
     ],
 )  # fmt: skip
 def test_the_day_of_a_log_starts_its_file_name(path: str, day: date | None) -> None:
-    assert day_of(path) == day
+    assert log_day(path) == day
 
 
 @pytest.mark.parametrize(
@@ -277,10 +276,6 @@ def test_equal_path_and_text_give_equal_rows(text: str, path: str) -> None:
     assert page == rows_of(path, text)
     assert isinstance(page, PageRows)
     assert len({row.id for row in page.rows}) == len(page.rows) == len(parse_page(text, path in FACT_PAGES).entries)
-
-
-def findable(chunk: str) -> bool:
-    return any(unicodedata.category(char)[0] in "LN" or unicodedata.category(char) == "So" for char in chunk)
 
 
 @given(pages(), st.sampled_from([LOG, "bank/world.md"]))

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 from counting import call_growth
 from hypothesis import example, given, settings, strategies as st
-from strategies import examples
+from strategies import examples, findable
 
 from memctl.language import analyzer as module
 from memctl.language.analyzer import LONGEST, irregular_forms, prefixes, query_terms, terms
@@ -28,10 +28,6 @@ C:\\Users\\me **bold**, `code` [[Wiki Link]] @Peter (note) «цитата» ёл
 WORDS = st.sampled_from(SAMPLES.split())
 ANY = st.text(st.characters(codec=None, exclude_categories=()), max_size=12)
 TEXTS = st.lists(st.one_of(WORDS, ANY), max_size=8).map(" ".join)
-
-
-def findable(chunk: str) -> bool:
-    return any(unicodedata.category(char)[0] in "LN" or unicodedata.category(char) == "So" for char in chunk)
 
 
 @given(TEXTS)

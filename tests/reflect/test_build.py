@@ -22,6 +22,7 @@ import pytest
 from face_helpers import memory_on, reflected_copy, snapshot
 from hypothesis import Phase, given, settings, strategies as st
 from page_checks import check_citations, citations, lines_of
+from store_helpers import make_workspace
 
 from memctl.beliefs.confidence import Place
 from memctl.beliefs.page_read import read_entries, read_last_written
@@ -103,11 +104,7 @@ def histories(draw: st.DrawFn, backwards: bool = False) -> dict[str, str]:
 def workspace(pages: Mapping[str, str] = {}) -> Iterator[Workspace]:
     """An empty workspace, or one with these pages, for as long as it is needed."""
     with tempfile.TemporaryDirectory() as folder:
-        made = Workspace(Path(folder).resolve())
-        (made.root / "memory").mkdir()
-        for path, text in pages.items():
-            put(made, path, text)
-        yield made
+        yield make_workspace(Path(folder), pages)
 
 
 def put(made: Workspace, path: str, text: str) -> None:

@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from face_helpers import fixture_copy, write_pages
-from review_helpers import DAY, NOW, PAGES, SAID, asked, memory_with, texts
+from face_helpers import fixture_copy, snapshot, write_pages
+from review_helpers import DAY, NOW, PAGES, SAID, asked, memory_with
 
 from memctl.errors import MemctlError, NothingFound, Refused, Usage
 from memctl.memory import Memory, open_memory
@@ -23,7 +23,7 @@ def test_an_answer_settles_until_its_line_is_deleted(tmp_path: Path, kind: str, 
     memory = memory_with(tmp_path, kind)
     question = asked(memory, kind)
     assert asked(memory, kind).id == question.id
-    before = texts(memory)
+    before = snapshot(memory.workspace.root)
     done = memory.answer(question.id, key)
     assert not [each for each in memory.review() if each.id == question.id]
     assert not [finding for finding in memory.check() if finding.rule in ("grammar", "id")]
@@ -37,20 +37,20 @@ def test_an_answer_settles_until_its_line_is_deleted(tmp_path: Path, kind: str, 
         assert question.id not in again  # the page of the entity says it too
     else:
         assert question.id in again
-    assert before.keys() - {str(page.relative_to(memory.workspace.root))} <= texts(memory).keys()
+    assert before.keys() - {str(page.relative_to(memory.workspace.root))} <= snapshot(memory.workspace.root).keys()
 
 
 @pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)
 def test_an_answer_can_be_taken_back(tmp_path: Path, kind: str, key: str) -> None:
     """Every page then says what it said before."""
     memory = memory_with(tmp_path, kind, pages={LOG: "# 2025-11-30\n\n## Retain\n\n- W: Rain\n"})
-    before, question = texts(memory), asked(memory, kind)
+    before, question = snapshot(memory.workspace.root), asked(memory, kind)
     planned = memory.answer(question.id, key, dry_run=True)
-    assert texts(memory) == before and "+" in planned.diff
+    assert snapshot(memory.workspace.root) == before and "+" in planned.diff
     done = memory.answer(question.id, key)
-    assert done.line == planned.line and texts(memory) != before
+    assert done.line == planned.line and snapshot(memory.workspace.root) != before
     memory.take_back(done)
-    after = {path: text for path, text in texts(memory).items() if path in before or b"- " in text}
+    after = {path: text for path, text in snapshot(memory.workspace.root).items() if path in before or b"- " in text}
     assert {path: after[path] for path in before if kind != "same"} == {
         p: t for p, t in before.items() if kind != "same"
     }
@@ -155,11 +155,11 @@ def test_a_line_for_the_core_page(tmp_path: Path) -> None:
 def test_a_bad_answer_writes_nothing(tmp_path: Path, reference: str, key: str, given: dict, error: type) -> None:
     memory = memory_with(tmp_path, "replaced", "same", "trust", "keep")
     ids = {question.kind: question.id for question in memory.review()}
-    before = texts(memory)
+    before = snapshot(memory.workspace.root)
     with pytest.raises(error) as caught:
         memory.answer(ids.get(reference, reference), key, **given)
     assert isinstance(caught.value, MemctlError) and "\n" not in caught.value.what + caught.value.cure
-    assert texts(memory) == before
+    assert snapshot(memory.workspace.root) == before
 
 
 @pytest.mark.parametrize("change", ["gone", "reworded under its id", "settled by hand"])
@@ -175,10 +175,10 @@ def test_a_question_whose_lines_changed_is_not_answered(tmp_path: Path, change: 
         page.write_text(text + f"- S(settles={question.id}) @Anna: That was a joke\n", "utf-8")
     else:
         page.write_text(text.replace("Dresden", "Leipzig"), "utf-8")
-    before = texts(memory)
+    before = snapshot(memory.workspace.root)
     with pytest.raises(MemctlError, match=question.id):
         memory.answer(question.id, "y")
-    assert texts(memory) == before
+    assert snapshot(memory.workspace.root) == before
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from face_helpers import call
+from face_helpers import call, snapshot
 from hypothesis import given, settings, strategies as st
 from model_server import saying, server
-from review_helpers import PAGES, asked, memory_with, texts
+from review_helpers import PAGES, asked, memory_with
 from store_helpers import environment
 from strategies import examples, line_facts
 
@@ -109,10 +109,10 @@ def test_all_questions_in_one_text(tmp_path: Path) -> None:
 )
 def test_a_bad_edit_is_one_line_and_loses_nothing(tmp_path: Path, change: str, said: str) -> None:
     memory = memory_with(tmp_path / "ws", "due")
-    before = texts(memory)
+    before = snapshot(memory.workspace.root)
     done = call(["review", "--edit"], memory.workspace.root, EDITOR=editor(tmp_path, change))
     assert done.code == 1 and said in done.err and "what you wrote is kept in .memory/review.txt" in done.err
-    assert len(done.err.splitlines()) == 2 and texts(memory) == before
+    assert len(done.err.splitlines()) == 2 and snapshot(memory.workspace.root) == before
     assert (memory.workspace.root / ".memory/review.txt").exists()
 
 
@@ -199,22 +199,22 @@ RUBBISH: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("content", RUBBISH.values(), ids=RUBBISH)
 def test_a_model_that_answers_rubbish_writes_nothing(tmp_path: Path, content: Callable[[str], object]) -> None:
     memory = memory_with(tmp_path, "due")
-    before, question = texts(memory), asked(memory, "due")
+    before, question = snapshot(memory.workspace.root), asked(memory, "due")
     with server(saying(content(question.id))) as (url, _):
         done, problems = by_model(memory, url)
     assert not done and len(problems) == 1 and "nothing was written" in problems[0] and "\n" not in problems[0]
-    assert texts(memory) == before
+    assert snapshot(memory.workspace.root) == before
 
 
 def test_a_model_that_is_late_or_not_there_writes_nothing(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "due")
-    before = texts(memory)
+    before = snapshot(memory.workspace.root)
     with server(lambda handler, _: threading.Event().wait(20)) as (url, _):
         assert "took too long" in by_model(memory, url, seconds=0.2)[1][0]
     for url in ("http://127.0.0.1:9/v1", "http://example.com/v1"):
         done, (problem,) = by_model(memory, url)
         assert not done and "nothing was written" in problem
-    assert texts(memory) == before
+    assert snapshot(memory.workspace.root) == before
     done = call(["review", "--by", "llm"], memory.workspace.root)
     assert done.code == 2 and "no local model is set" in done.err
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import chain
+from operator import attrgetter
 from sys import intern
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -243,7 +244,7 @@ def selected_in(index: Index, sql: str, keys: Iterable[Any], first: Sequence[Any
 def by_refs(index: Index, refs: Iterable[str]) -> list[Row]:
     """Every entry that has one of these ids, in page order. Twins on different pages may share one."""
     found = [Row(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.ref IN ({{keys}})", refs)]
-    return sorted(found, key=lambda e: (e.path, e.line))
+    return sorted(found, key=attrgetter("place"))
 
 
 def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
@@ -507,7 +508,7 @@ def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Row]]:
 
 def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Row]:
     """Lines in which these terms stand one after the other; no copies."""
-    return _matching(index, quoted(phrase), limit, "live")
+    return _matching(index, [" ".join(phrase)], limit, "live")
 
 
 def quoted(phrase: Iterable[str]) -> str:
@@ -519,17 +520,13 @@ def own_and_entry(
     index: Index, wanted: Sequence[str], limit: int = 8, view: Literal["live", "trusted", "outside"] = "live"
 ) -> list[tuple[frozenset[str], Row]]:
     """The lines that hold most of these terms by bm25, each with all of its own; no copies."""
-    found = _matching(index, match_expression(wanted), limit, view)
+    found = _matching(index, wanted, limit, view)
     own = own_terms(index, [entry.id for entry in found])
     return [(frozenset(own.get(entry.id, "").split()), entry) for entry in found]
 
 
-def _matching(index: Index, expression: str, limit: int, view: str) -> list[Row]:
-    sql = (
-        f"SELECT words.rowid FROM words JOIN {view} AS live ON live.id = words.rowid "
-        "WHERE words MATCH ? AND live.role <> 'heading' ORDER BY bm25(words), words.rowid LIMIT ?"
-    )
-    ids = index.column(sql, (expression, limit))
+def _matching(index: Index, wanted: Sequence[str], limit: int, view: str) -> list[Row]:
+    ids = match(index, wanted, Filter("entry.role <> 'heading'", ()), limit, view)
     entries = by_ids(index, ids)
     return [entries[i] for i in ids if i in entries]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import date
+from operator import attrgetter
 
 from ...errors import CannotWrite, LockBusy
 from ...facts import HALF_LIFE_DAYS, Kind, days_before
@@ -46,11 +47,9 @@ def fixed(index: Index, conditions: Sequence[Filter]) -> list[Row]:
 def _passing(index: Index, what: str, conditions: Sequence[Filter]) -> list[Row]:
     where = " AND ".join([what, *(f"({part.sql})" for part in conditions)])
     values = [value for part in conditions for value in part.values]
-    return sorted(selected(index, f"SELECT entry.id FROM live AS entry WHERE {where}", tuple(values)), key=_place)
-
-
-def _place(entry: Row) -> tuple[str, int]:
-    return entry.path, entry.line
+    return sorted(
+        selected(index, f"SELECT entry.id FROM live AS entry WHERE {where}", tuple(values)), key=attrgetter("place")
+    )
 
 
 def said_about(who: Entity | str) -> Filter:
@@ -123,12 +122,14 @@ def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Row]]:
 
 def same_words(index: Index, keys: Iterable[int]) -> list[Row]:
     """Facts with the words of others, by their content keys."""
-    return sorted(selected_in(index, "SELECT id FROM told WHERE content_key IN ({keys})", keys), key=_place)
+    return sorted(
+        selected_in(index, "SELECT id FROM told WHERE content_key IN ({keys})", keys), key=attrgetter("place")
+    )
 
 
 def tombstones(index: Index) -> list[Row]:
     """The tombstones of all pages."""
-    return sorted(selected(index, f"SELECT id FROM entry WHERE block = '{FORGOTTEN}'"), key=_place)
+    return sorted(selected(index, f"SELECT id FROM entry WHERE block = '{FORGOTTEN}'"), key=attrgetter("place"))
 
 
 def copies_on(index: Index) -> list[tuple[str, str]]:

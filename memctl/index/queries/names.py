@@ -10,7 +10,18 @@ from typing import NamedTuple
 
 from ...errors import Usage
 from ...language.analyzer import terms
-from ...language.names import Listed, by_head, entity_key, find_names, heads, is_han, mentions, stem_head, stem_key
+from ...language.names import (
+    Listed,
+    bare_name,
+    by_head,
+    entity_key,
+    find_names,
+    heads,
+    is_han,
+    mentions,
+    stem_head,
+    stem_key,
+)
 from ...markdown.evidence_line import OPINIONS
 from ...notes.workspace import Workspace
 from ..index import Index
@@ -76,7 +87,7 @@ def _beginning_with(index: Index, word: str) -> list[int]:
 
 def entity_named(index: Index, written: str) -> Entity | str:
     """The entity that a name means, however it is marked; without one the bare name. Usage where several have it."""
-    name = written.strip().removeprefix("@").removeprefix("[[").removesuffix("]]")
+    name = bare_name(written)
     found = resolve(index, name)
     if len(found) > 1:
         raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
@@ -120,7 +131,7 @@ def near_name(workspace: Workspace, index: Index, name: str) -> str | None:
 
     from ...language.phonetic import transliterate
 
-    key = entity_key(name.removeprefix("@"))
+    key = entity_key(bare_name(name))
     known = {other: other for other, _ in mentioned(index) if other != key}
     known |= {entity_key(own): own for each in all_entities(index) for own in each.names}
     sounds = {transliterate(own): own for own in known}

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memctl.ingest.extract import CandidateFact, candidates
-from memctl.ingest.sentences import sentences
+from memctl.ingest.own_words import own_sentences
 from memctl.ingest.turns import Turn
 from memctl.markdown.grammar import render
 
@@ -177,7 +177,7 @@ def sample(logs: Path, part: str, count: int, labels: list[dict[str, Any]]) -> I
                 row | {"line": render(one.fact), "quote": one.quote}
             )
         for line in lines:
-            for sentence in sentences(line.turn.text) if line.turn.role == "user" else ():
+            for sentence in own_sentences(line.turn.text) if line.turn.role == "user" else ():
                 row = {"chat": name, "cite": line.cite, "said": short_hash(sentence.said)}
                 pools.setdefault((name.split("/")[0], "said"), []).append(row | {"quote": sentence.said})
     for (_, rule), rows in sorted(pools.items()):

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import MemctlError, Usage
 from ..ingest.conversation import whole_value
 from ..ingest.extract import CandidateFact, candidates
-from ..ingest.sentences import Sentence, language_of, sentences, starts
+from ..ingest.own_words import Sentence, language_of, own_sentences, starts
 from ..ingest.turns import Turn
 from ..language.analyzer import query_terms
 from ..language.secrets import find_secrets
@@ -43,7 +43,7 @@ def stated(messages: Sequence[Message | None], before: Sequence[str] = ()) -> di
     said = enumerate([*earlier, *texts], -len(earlier))
     own = {at: _TAGGED.sub(" ", text) for at, text in said if text}
     turns = [Turn("user", text, 1, 1, number=at) for at, text in own.items()]
-    wishes = [(turn.number, each.said, None) for turn in turns for each in sentences(turn.text) if _is_wish(each)]
+    wishes = [(turn.number, each.said, None) for turn in turns for each in own_sentences(turn.text) if _is_wish(each)]
     facts = [(each.turn, each.quote, each) for each in candidates(turns)]
     found, told = dict[str, int](), dict[str, str]()
     for at, quote, fact in sorted([*facts, *wishes], key=lambda each: (each[0], own[each[0]].find(each[1]))):
@@ -86,7 +86,7 @@ def _holding(every: list[str]) -> list[str]:
     said: set[str] = set()
     kept = []
     for text in reversed(every):
-        names = {name for sentence in sentences(text) for name in _last_of(sentence)}
+        names = {name for sentence in own_sentences(text) for name in _last_of(sentence)}
         if not names or names - said:
             kept.append(text)
         said |= names

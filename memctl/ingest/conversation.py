@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .sentences import Sentence, each, lines, rx
+from .own_words import Sentence, each, lines, rx
 from .statements import FoundStatement, own_part, value_kinds, values
 from .turns import Turn
 

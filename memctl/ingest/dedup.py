@@ -18,7 +18,7 @@ from ..language.names import entity_key
 from ..language.relations import slot_of
 from .conversation import whole_value
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
-from .sentences import vocabulary
+from .own_words import vocabulary
 
 _ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
 _PREFACE = 2  # words of its own that a model may put around: "From memory: …"

@@ -18,7 +18,7 @@ from ..language.analyzer import terms
 from ..language.relations import DATED, relation
 from ..markdown.grammar import printable_line, render
 from .conversation import Before, EarlierStatement, agreed, continued, corrected, found_out, joined, outcome
-from .sentences import Sentence, fold, language_of, pairs, sentences
+from .own_words import Sentence, fold, language_of, own_sentences, pairs
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
 from .turns import Turn
 
@@ -91,7 +91,7 @@ def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sen
     """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
     if _is_fiction(turn, before):
         return
-    said = list(sentences(turn.text))
+    said = list(own_sentences(turn.text))
     held: tuple[FoundStatement, Sentence] | None = None
     for at, sentence in enumerate(said):
         found = _judged(turn, sentence, before, not at)
@@ -162,7 +162,7 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
 def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     if before.fiction:
         return
-    said = list(sentences(turn.text))
+    said = list(own_sentences(turn.text))
     report, after = before.reported(turn, any(each.has("diagnosis_found") for each in said)), None
     for sentence in said:
         before.heard.append(heard := before.as_heard(turn, sentence))

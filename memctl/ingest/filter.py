@@ -19,10 +19,10 @@ from ..language.analyzer import terms
 from ..language.names import entity_key, mentions
 from ..language.relations import slot_of
 from ..language.secrets import Secret, find_secrets
-from ..language.sentences import is_machine_line
+from ..language.sentences import is_machine_line, sentence_ends
 from ..markdown.additions import clean
 from ..markdown.grammar import render
-from .sentences import any_language
+from .own_words import any_language
 from .turns import Turn
 
 _MAX_FACT = 600  # characters of a statement; what is longer was not said to be remembered
@@ -44,7 +44,6 @@ _FORGED = re.compile(
     re.IGNORECASE,
 )
 _LONG_NUMBER = re.compile(r"(?<![\w.-])(?:\d{4}[ -]){3}\d{4}(?![\w-])|(?<![\w.-])\d{15,18}[\dXx]?(?![\w-])")
-_SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
 _BEHIND = 60  # characters behind a sentence in which its citation may stand
 
 
@@ -249,7 +248,7 @@ def _cites_us(quote: str, text: str) -> bool:
     if at < 0:
         return True  # in other words than the message has: which of them were cited cannot be told
     head = text[text.rfind("\n", 0, at) + 1 : at][:200]
-    if (cited := _OURS.search(head)) and not _SENTENCE_END.search(head, cited.end()):
+    if (cited := _OURS.search(head)) and not any(sentence_ends(head[cited.end() :])):
         return True
     behind = text[at + len(quote) : at + len(quote) + _BEHIND].split("\n", 1)[0]
     cited = _OURS.search(behind)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..language.sentences import opens_fence
 from ..language.words import languages
 from .json_stream import JsonItem, Text, decoded, json_items, starts_with_json
-from .sentences import pairs
+from .own_words import pairs
 from .turns import MAX_TEXT, ROLES, Notes, Turn, moment, numbered, role_of
 
 FORMS = ("openai", "claude-code", "codex", "chatgpt", "markdown")

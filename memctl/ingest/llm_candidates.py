@@ -16,6 +16,7 @@ from typing import Any
 from ..facts import Fact, Kind
 from ..judgement import judged
 from ..language.analyzer import terms
+from ..language.sentences import sentence_ends
 from ..local_model import NoAnswer, chat_json, endpoint, object_of, shown_url
 from ..notes.settings import Settings
 from .extract import CandidateFact
@@ -27,7 +28,6 @@ _MESSAGE = 2_000  # of one message
 _FEWEST = 3  # terms that a quote must have
 _RULES = ("decision", "preference", "correction", "fact", "person", "project", "remember", "outcome")
 _KINDS = {"W": Kind.WORLD, "B": Kind.EXPERIENCE, "O": Kind.OPINION}
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
 _PROPOSAL = object_of(
     message={"type": "integer"},
     quote={"type": "string"},
@@ -150,6 +150,6 @@ def _standing(quote: str, text: str) -> str | None:
     match = re.search(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)", text)
     if match is None:
         return None
-    start = max((end.end() for end in _SENTENCE_END.finditer(text, 0, match.start() + 1)), default=0)
-    stop = _SENTENCE_END.search(text, max(match.end() - 1, match.start()))
-    return text[min(start, match.start()) : stop.end() if stop else len(text)].strip() or None
+    ends = (0, *sentence_ends(text), len(text))
+    start = max(end for end in ends if end <= match.start())
+    return text[start : min(end for end in ends if end >= match.end())].strip() or None

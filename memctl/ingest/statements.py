@@ -17,7 +17,8 @@ from typing import NamedTuple
 from ..facts import Kind, Period
 from ..language.dates import find_times
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
-from .sentences import Sentence, any_language, each, lines, pairs, rx, vocabulary
+from ..language.sentences import BRACKETED, quoted
+from .own_words import Sentence, any_language, each, lines, pairs, rx, vocabulary
 
 _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs
@@ -26,8 +27,7 @@ _DECIDED = 5  # terms that a decision needs to say what was decided
 _SAYING = 3  # terms that a statement needs which is exact in but one way
 _TELLING = 4  # terms from which an inexact statement is worth a question
 _ROOMY = 6  # terms from which a statement counts as exact in one more way
-# Nothing ends in there.
-_CLOSED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`")
+_CODE, _SINGLE = r"`[^`\n]*`", r"(?<!\w)'[^'\n]{2,}'(?!\w)"
 _COMMA = re.compile(r"[,，](?!\d)\s*")
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
@@ -162,12 +162,12 @@ def _readable(part: Sentence, clauses: list[_Clause]) -> Sentence | None:
 
 def _clauses(part: Sentence) -> Iterator[_Clause]:
     begin = 0
-    closed = [found.span() for found in _CLOSED.finditer(part.plain)]
+    apart = [found.span() for found in quoted(BRACKETED, _CODE).finditer(part.plain)]
     marks = list(part.all("bridge"))
     if part.is_question or part.opens("ask"):
         marks = sorted([*marks, *_COMMA.finditer(part.plain)], key=lambda mark: (mark.start(), -mark.end()))
     for mark in marks:
-        if mark.start() > begin and not any(first < mark.start() < last for first, last in closed):
+        if mark.start() > begin and not any(first < mark.start() < last for first, last in apart):
             yield part.cut(begin, mark.start()), begin, mark.start()
             begin = mark.end()
     yield part.cut(begin), begin, len(part.plain)
@@ -232,9 +232,6 @@ def values(part: Sentence) -> int:
 
 # -- wording ----------------------------------------------------------------------------------------------------------
 
-_QUOTED = re.compile(
-    r"“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|(?<!\w)\"[^\"\n]*\"(?!\w)|`[^`\n]*`|(?<!\w)'[^'\n]{2,}'(?!\w)"
-)
 _SHORT = {"'m": " is", "'ve": " has", "'ll": " will", "'d": " would", "": ""}
 _REGULAR = ("аю", "яю", "аюсь", "яюсь", "ею", "ирую", "изую", "уюсь")  # ends of regular verbs in the first person
 _MOST_NAMES = 3
@@ -247,14 +244,14 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
     of the words as they were said: «Мира: мне больше нравится чай».
     """
     text = text.strip()
-    quoted: list[str] = []
+    words: list[str] = []
 
     def kept(match: re.Match[str]) -> str:
-        quoted.append(match[0])
-        return f"\ue000{len(quoted) - 1}\ue001"
+        words.append(match[0])
+        return f"\ue000{len(words) - 1}\ue001"
 
-    told = _told_by(_QUOTED.sub(kept, text), language, owner, role)
-    return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: quoted[int(match[1])], told))
+    told = _told_by(quoted(_CODE, _SINGLE).sub(kept, text), language, owner, role)
+    return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: words[int(match[1])], told))
 
 
 def _told_by(text: str, language: str, owner: str | None, role: str) -> str:
@@ -352,8 +349,8 @@ def dated(text: str, language: str, day: date | None) -> tuple[str, Period | Non
     """
     if day is None or day.year < 2 or day.year > 9000:
         return text, None
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
-    mentions = [m for m in find_times(text, day) if not any(start <= m.start < end for start, end in quoted)]
+    apart = [match.span() for match in quoted(_CODE, _SINGLE).finditer(text)]
+    mentions = [m for m in find_times(text, day) if not any(start <= m.start < end for start, end in apart)]
     later = {(m.start, m.end): m.period for m in find_times(text, day + timedelta(days=37))}
     period: Period | None = None
     for mention in reversed(mentions):

@@ -1,23 +1,81 @@
-"""Where a sentence ends, which lines a machine wrote, and how a sentence is meant (modality.txt of its languages)."""
+"""Where a sentence ends, what it quotes, who says it, which lines a machine wrote, and how it is meant (modality.txt)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
-from .words import pattern, spoken_in
+from .words import pattern, spoken_in, words_of
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
-_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")
-QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")
+_QUOTED = r"“[^”\n]{0,400}”|«[^»\n]{0,400}»|「[^」\n]{0,400}」|『[^』\n]{0,400}』|„[^“”\n]{0,400}[“”]|(?<!\w)\"[^\"\n]{0,400}\"(?!\w)"
+BRACKETED = r"\([^()\n]{1,300}\)|（[^（）\n]{1,300}）"
+
+
+@cache
+def quoted(*beside: str) -> re.Pattern[str]:
+    """A quotation in any marks, or what one of the patterns `beside` it finds."""
+    return re.compile("|".join((_QUOTED, *beside)))
+
+
+@cache
+def _end() -> re.Pattern[str]:
+    return re.compile(r"[.!?…]+[\"')\]»”’]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’）\")]*|\n|(?<=[)\s]):\)")
+
+
+def sentence_ends(masked: str) -> Iterator[int]:
+    """Where the sentences of a text end in which quotations are masked; the dot of an abbreviation ends none."""
+    for match in _end().finditer(masked):
+        if match[0] != "." or not _is_abbreviation(masked, match.start()):
+            yield match.end()
+
+
+def _is_abbreviation(text: str, dot: int) -> bool:
+    word = text[max(0, dot - 12) : dot].rpartition(" ")[2].strip("(\"'«").casefold()
+    if len(word) == 1 and word.isalpha() and text[dot - 1].isupper():
+        return True
+    if word in words_of("modality", "abbreviations at the end"):  # the sentence may end with it
+        after = text[dot + 1 : dot + 3].strip()
+        return after[:1].islower() or (after[:1].isdigit() and word not in ("a.m", "p.m"))
+    return word in words_of("modality", "abbreviations")
 
 
 def split_sentences(text: str) -> Iterator[str]:
     """The sentences of running text, each without blanks around it. Marks within quotations and parentheses end none."""
-    masked = QUOTED.sub(lambda quoted: quoted[0][0] + "x" * (len(quoted[0]) - 2) + quoted[0][-1], text)
-    ends = (0, *(mark.end() for mark in _END.finditer(masked)), len(text))
+    masked = quoted(BRACKETED).sub(lambda apart: apart[0][0] + "x" * (len(apart[0]) - 2) + apart[0][-1], text)
+    ends = (0, *sentence_ends(masked), len(text))
     return filter(None, (text[first:last].strip() for first, last in pairwise(ends)))
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    time = r"(?:\d{4}[-/]\d\d[-/]\d\d[T ,]\s?)?\d{1,2}:\d\d(?::\d\d)?"
+    name = r"[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20}){0,2}"
+    bold = r"\*\*(?P<bold>[^*\n]{1,40}?)(?:[:：]\*\*|\*\*(?: \([^()\n]{1,20}\))?\s?[:：])"
+    plain = rf"(?P<plain>{name})(?: \([^()\n]{{1,20}}\))?\s?[:：](?!//)"
+    return re.compile(
+        rf"\s*(?P<time>[\[(]{time}[\])]\s*|{time}\s+)?(?:[-*]?\s*(?:{bold}|{plain})\s*(?:{time}\s+)?(?=\S))?"
+    )
+
+
+class Speaker(NamedTuple):
+    """Who speaks on a line of a talk, empty for nobody; `begins` is where what is said does, `after_time` behind a clock."""
+
+    name: str
+    is_bold: bool
+    after_time: int
+    begins: int
+
+
+def speaker_on(line: str) -> Speaker:
+    """Whom a line names before what is said: "**Anna:** yes", "10:02 Anna: yes", "小林：好"."""
+    match = _label().match(line)
+    assert match  # it may be empty
+    name = match["bold"] or match["plain"] or ""
+    return Speaker(name, match["bold"] is not None, max(match.end("time"), 0), match.end())
 
 
 def opens_fence(line: str) -> str:

@@ -6,7 +6,7 @@ The words lie in language/data/*/asked.txt. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date, timedelta
 from functools import cache
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from ..facts import Period
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
 from ..language.names import entity_key, has_han
+from ..language.sentences import speaker_on, split_sentences
 from ..language.words import languages, lines, pattern
 
 AROUND = 3  # days that "around" a time takes in on each side
@@ -124,7 +125,12 @@ def asked_keys(words: str, known: Collection[str]) -> list[str]:
 
 def is_said(name: str, text: str) -> bool:
     """True if a name stands in a text as whole words; both are folded by `entity_key`."""
-    return name in text and (has_han(name) or bool(re.search(rf"\b{re.escape(name)}\b", text)))
+    return name in text and bool(re.search(as_words(name), text))
+
+
+def as_words(name: str) -> str:
+    """The pattern of a name as whole words, where words have spaces between."""
+    return re.escape(name) if has_han(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
 def names_said(names: Iterable[str], words: str) -> list[str]:
@@ -133,26 +139,25 @@ def names_said(names: Iterable[str], words: str) -> list[str]:
     return [name for name in names if name and is_said(name, folded)]
 
 
-_SPEAKER = re.compile(
-    r"^(?:\d{1,2}:\d\d\s+)?(?:\*\*[^*\n]{1,40}\*\*|[^\W\d_][\w .'-]{0,30})(?::\s+|：\s*)|^\d{1,2}:\d\d\s+"
-)
-_SENTENCES = re.compile(r"(?<=[.!?。！？~])\s*")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 
 
 def is_polite(text: str) -> bool:
     """True for a line that says nothing but a greeting, thanks or a nod."""
-    said = _SPEAKER.sub("", text.strip(), count=1)
+    said = text[speaker_on(text).begins :].strip()
     if not said or len(said) > 200:
         return not said
-    return all(map(_is_polite_one, filter(None, (part.strip(" *_") for part in _SENTENCES.split(said)))))
+    return all(map(_is_polite_one, filter(None, (part.strip(" *_") for part in _sentences(said)))))
 
 
 def is_courtesy(text: str) -> bool:
     """True for thanks, a greeting or a farewell with nothing beside it: a "yes" goes on with what was said before."""
-    parts = _SENTENCES.split(text.strip())
-    rests = [_said("courtesies").sub("", part, count=1) for part in parts if part.strip()]
+    rests = [_said("courtesies").sub("", part, count=1) for part in _sentences(text)]
     return bool(rests) and all(set(terms(rest)) <= stop_terms() for rest in rests)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return split_sentences(text.replace("~", "!"))  # "好的~谢谢"
 
 
 def _is_polite_one(sentence: str) -> bool:
@@ -174,4 +179,4 @@ def is_mere_date(heading: str, today: date) -> bool:
 
 def points_back(text: str) -> bool:
     """True for a line that begins with a pronoun: whom or what it means, the line before says."""
-    return bool(_said("pointing back").match(_SPEAKER.sub("", text.strip(), count=1)))
+    return bool(_said("pointing back").match(text[speaker_on(text).begins :]))

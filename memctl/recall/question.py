@@ -15,7 +15,7 @@ from typing import Any
 
 from ..language.analyzer import is_identifier, query_terms
 from ..language.names import has_han
-from ..language.sentences import QUOTED, is_machine_line, opens_fence, split_sentences
+from ..language.sentences import BRACKETED, is_machine_line, opens_fence, quoted, speaker_on, split_sentences
 from ..language.words import languages, lines
 
 SHORT = 200
@@ -185,15 +185,6 @@ def _not_prose() -> re.Pattern[str]:
     )
 
 
-@cache
-def _speaker() -> re.Pattern[str]:
-    """A line of a transcript: a name, perhaps with the time, then what was said."""
-    return re.compile(
-        r"^\s*(?:[\[(]?\d{1,4}[-:./]\d\d[^\]):]{0,20}(?::\d\d)?[\])]?\s*)?[-*]?\s*\**[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20}){0,2}"
-        r"(?: \([^()\n]{1,20}\))?\**\s?[:：](?!//)\**\s*(?=\S)"
-    )
-
-
 _LISTED = re.compile(r"^\s*(?:[-*•‣–]\s|\d{1,2}[.)、]\s|[(（]\d{1,2}[)）]|#{1,6}\s)")
 _STRING = re.compile(r"[.?!:;。？！：；…]['\"»”’)\]*_]*\s*$")
 
@@ -206,12 +197,13 @@ def _prose(text: str) -> tuple[list[str], bool]:
     for first, last in zip(fences[::2], fences[1::2], strict=False):
         fenced.update(range(first, last + 1))
     kept = ["" if number in fenced or _is_foreign(line) else line for number, line in enumerate(lines)]
-    said = [number for number, line in enumerate(kept) if _speaker().match(line)]
+    labels = [speaker_on(line) for line in kept]
+    said = [number for number, label in enumerate(labels) if label.name]
     if len(said) >= _SPEAKERS:
         between = range(said[0], said[-1] + 1)
         spoken = ["" if number in between else line for number, line in enumerate(kept)]
         # Where all of it is a talk: the last line that asks, without its speaker.
-        unnamed = [_speaker().sub("", line, count=1) for line in kept]
+        unnamed = [line[label.begins :] if label.name else line for line, label in zip(kept, labels, strict=True)]
         kept = spoken if any(map(str.strip, spoken)) else unnamed
     return kept, sum(map(bool, map(str.strip, kept))) < sum(map(bool, map(str.strip, lines)))
 
@@ -273,9 +265,9 @@ def _is_marked(sentence: str) -> bool:
     """True for a question with its mark, unless only what it quotes is one."""
     bare = sentence.strip("*_ ")
     if bare[-1:] in tuple('"”»」)'):
-        quoted = [found for found in QUOTED.finditer(bare) if found.end() == len(bare)]
-        if quoted and quoted[-1].start() > 2:
-            bare = bare[: quoted[-1].start()].rstrip()
+        last = [found for found in quoted(BRACKETED).finditer(bare) if found.end() == len(bare)]
+        if last and last[-1].start() > 2:
+            bare = bare[: last[-1].start()].rstrip()
     return bare.rstrip("\"'»”’)]*_」』） ").endswith(("?", "？"))
 
 

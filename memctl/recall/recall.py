@@ -74,7 +74,6 @@ _A_WORD_OR_TWO = 2
 _TELLING = frozenset(("fact", "text", "item", "row", "code"))
 _LOOKED_FOR_REASONS = 50  # lines that are read where the best may be a reason further down
 _REASON = 1.3  # of its score, for a line that gives a reason where one is asked for
-_WORD = re.compile(r"[^\W_]+")
 
 
 def recall(
@@ -328,7 +327,7 @@ def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]
         later = [
             (other.day or "", -place, other.id)
             for place, (value, other) in enumerate(states)
-            if other.names.split("\n", 1)[0] == entry.names.split("\n", 1)[0]
+            if other.subject == entry.subject
             and (other.day or "") > (entry.day or "")
             and value >= _NEAR_SCORE * score
             and _meets(request, met[other.id], met[entry.id])
@@ -505,15 +504,10 @@ def _is_about(hit: Hit, about: Sequence[Entity | str]) -> bool:
     wanted = [set(who.keys) if isinstance(who, Entity) else {entity_key(who)} for who in about]
     if all(keys & named for keys in wanted):
         return True
-    text = _words_of(hit.content)
-    for name in sorted(hit.entities, key=len, reverse=True):
-        text = text.replace(_words_of(name), " | ")
-    return all(keys & named or any(_words_of(key) in text for key in keys) for keys in wanted)
-
-
-def _words_of(text: str) -> str:
-    """The words of a text between single spaces, so that whole words can be looked for in it."""
-    return " ".join(["", *_WORD.findall(entity_key(text)), ""])
+    text = entity_key(hit.content)
+    for name in sorted(filter(None, named), key=len, reverse=True):
+        text = re.sub(question.as_words(name), "|", text)
+    return all(keys & named or question.names_said(keys, text) for keys in wanted)
 
 
 def _versions(memory: OpenMemory, entry: int, verdict: Validities) -> tuple[Version, ...]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import has_han, is_han
-from ..language.sentences import is_machine_line, is_past, is_plan, split_sentences
+from ..language.sentences import is_machine_line, is_past, is_plan, speaker_on, split_sentences
 from ..language.words import languages, lines, pattern, spoken_in, words
 
 _MOST_SENTENCES = 12
@@ -76,8 +76,9 @@ def read_sentences(text: str, names: frozenset[str]) -> tuple[ReadSentence, ...]
     found: list[ReadSentence] = []
     if is_machine_line(text):
         return ()
-    # Without the label of its speaker, pictures in brackets, and a clock time in front.
-    spoken = re.sub(r"\[[a-z]+: [^\]]*\]|^\s*\d{1,2}:\d\d\s+", " ", _label().sub("", text, count=1))
+    # Without the label of its speaker, a clock time in front, and pictures in brackets.
+    label = speaker_on(text)
+    spoken = re.sub(r"\[[a-z]+: [^\]]*\]", " ", text[label.begins if label.is_bold else label.after_time :])
     for sentence in split_sentences(spoken.strip()):
         for piece in filter(str.strip, re.split(r"[;；]", sentence)):
             folded = _TAG.sub(".", piece[:_LONGEST].replace("ё", "е"))
@@ -99,9 +100,9 @@ def _with_clauses(text: str, names: frozenset[str]) -> Iterator[ReadSentence]:
 
 @lru_cache(maxsize=4096)
 def speaker_of(text: str) -> str:
-    """The label before a line of a conversation ("**Anna**: …", "Anna: …" after a clock time), folded; empty for none."""
-    match = _label().match(text)
-    return match["who"].casefold() if match else ""
+    """The name in bold before a line of a conversation ("**Anna**: …"), folded; empty for none."""
+    label = speaker_on(text)
+    return label.name.casefold() if label.is_bold else ""
 
 
 def is_machine(speaker: str) -> bool:
@@ -122,11 +123,6 @@ def is_of_others(own: str) -> bool:
     if tokens and tokens[0] in {stem for word in _listed("machine") for stem in terms(word)}:
         return True
     return not _listed("kin").isdisjoint((*tokens[: 2 * _HEAD], *(token for token in tokens if is_han(token[0]))))
-
-
-@cache
-def _label() -> re.Pattern[str]:
-    return re.compile(r"\s*(?:\d{1,2}:\d\d(?::\d\d)?\s+)?(?:\*\*(?P<who>[^*\n]{1,40}?):?\*\*:?)\s*")
 
 
 @cache

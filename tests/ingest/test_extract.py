@@ -21,7 +21,7 @@ from strategies import texts
 
 from memctl.facts import Kind, Period
 from memctl.ingest.extract import CandidateFact, candidates
-from memctl.ingest.sentences import sentences
+from memctl.ingest.own_words import own_sentences
 from memctl.ingest.statements import narrated
 from memctl.ingest.turns import Turn
 from memctl.judgement import Tier
@@ -176,7 +176,7 @@ def test_any_conversation_yields_lines_that_read_back(said: list[tuple[str, str]
 @given(LINES)
 def test_sentences_keep_their_places(text: str) -> None:
     """What is blanked out of a sentence leaves as many characters."""
-    assert all(len(sentence.said) == len(sentence.plain) for sentence in sentences(text))
+    assert all(len(sentence.said) == len(sentence.plain) for sentence in own_sentences(text))
 
 
 def test_one_turn_at_a_time() -> None:

@@ -12,6 +12,7 @@ from memctl.language.sentences import (
     is_past,
     is_plan,
     opens_fence,
+    speaker_on,
     split_sentences,
 )
 
@@ -92,11 +93,24 @@ def test_a_correction_in_words_marks_its_row_and_so_does_a_pin() -> None:
         ('He said "Stop. Now." and left. Then (it was late. Very.) home.', 2),
         ("第一句。第二句！“引号里。还有。”第四句？", 3),
         ("Раз. «Два. Три.» Четыре.", 2),
+        ("Dr. Chen pays approx. 4 kg. La Sra. Ruiz llega.", 2),
+        ("Живёт на ул. Мира с 2019 г. Потом уедет.", 2),
+        ("他说（先等。再看。）然后走了。她没走。", 2),
         ("", 0),
     ],
 )
 def test_sentences_end_outside_of_quotations(text: str, count: int) -> None:
     assert len(list(split_sentences(text))) == count
+
+
+@pytest.mark.parametrize("said", ["yes", "10:02 да", "https://example.org", "deploy:", "we **really** like it"])
+@pytest.mark.parametrize(
+    "label", ["**Anna:** ", "13:56 **Anna**: ", "[2025-11-27 10:02] Anna Berg: ", "- Анна: ", "小林：", ""]
+)
+def test_who_speaks_on_a_line(label: str, said: str) -> None:
+    speaker = speaker_on(label + said)
+    assert (label + said)[speaker.begins :] == said.removeprefix("10:02 ")
+    assert speaker.name in label and bool(speaker.name) == bool(label)
 
 
 @pytest.mark.parametrize(

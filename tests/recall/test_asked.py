@@ -109,6 +109,7 @@ def test_a_fact_stands_by_itself_a_note_beside_what_was_said(
     ("text", "polite"),
     [
         ("13:56 **Anna**: Hey Mel! Long time no see! How are you?", True), ("Привет! Как дела?", True), ("小林：你好！最近怎么样？", True),
+        ("**Theo:** Thanks", True), ("**Юля:** Спасибо!", True), ("好的~谢谢", True),
         ("Thanks, the pump of the boat arrived on Friday.", False), ("Great pottery class yesterday!", False),
         ("Да, лодку продали в мае.", False), ("好的，星期五去岛上。", False),
     ],

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms
 from ..language.names import is_han
-from ..language.sentences import is_machine_line, opens_fence
+from ..language.sentences import is_machine_line, opens_fence, quoted, sentence_ends, speaker_on, split_sentences
 from ..language.words import languages, toml
 
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
@@ -24,21 +25,14 @@ _MOST_LINES = 60  # of a paragraph; a list that long is a listing
 _LONGEST = 420  # characters of a sentence; a longer one says too much for one line
 _SHORTEST = 2
 _QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
+_LONG_QUOTES = (r"(?<!\w)'[^'\n]{12,400}'(?!\w)", r"`[^`\n]{40,}`")  # shorter ones are an apostrophe, a name
 _words = lru_cache(maxsize=256)(query_terms)
 _TAG = re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
 _CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
 _FACT_LINE = re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
 _FACT_ID = re.compile(r"\^[fo]-[0-9a-z]{8}\b")
-# Who speaks in a chat that was copied: "[10:02] Tom: …".
-_SPEAKER = re.compile(
-    r"(?:^|[.!?。！？] ?)(?:\[?\d{1,2}:\d\d\]?\s*)?([A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4})\s?[:：]\s?(?=\S)"
-)
+_NAME = re.compile(r"[A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4}")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
-_QUOTED = re.compile(
-    r"“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|『[^』\n]{1,400}』|„[^“”\n]{1,400}[“”]"
-    r"|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)|`[^`\n]{40,}`"
-)
-_END = re.compile(r"[.!?…]+[\"')\]»”]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’\")]*|\n|(?<=[)\s]):\)")
 
 
 def fold(text: str) -> str:
@@ -166,8 +160,8 @@ class Sentence(NamedTuple):
         return rest
 
 
-def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a message in order. Linear in its length."""
+def own_sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of a message that are its author's own, in order. Linear in its length."""
     for block in _own_blocks(text):
         yield from _split(block)
 
@@ -230,11 +224,11 @@ def _matches(line: str, name: str) -> bool:
 
 
 def _is_chat(lines: list[str]) -> bool:
-    """True where two speak, or one with a clock before the name."""
-    found = [match for line in lines for match in _SPEAKER.finditer(line[:500])]
-    names = {match[1] for match in found}
+    """True where two speak, one of them again or of himself: a chat that was copied, maybe on one line."""
+    parts = (part for line in lines if ":" in line or "：" in line for part in split_sentences(line[:500]))
+    found = [who.name for who in map(speaker_on, parts) if not who.is_bold and _NAME.fullmatch(who.name)]
     own = any_language("says_i").search
-    return len(names) > 1 and (len(found) > len(names) or any(map(own, lines)))
+    return len(set(found)) > 1 and (len(found) > len(set(found)) or any(map(own, lines)))
 
 
 def _last_closing(lines: list[str]) -> dict[str, int]:
@@ -289,14 +283,9 @@ def _prose(lines: list[str]) -> str:
 
 
 def _split(block: str) -> Iterator[Sentence]:
-    plain = _QUOTED.sub(_blank, fold(block))
-    begin = 0
-    for match in _END.finditer(plain):
-        if match[0] == "." and _is_abbreviation(plain, match.start()):
-            continue
-        yield from _sentence(block, plain, begin, match.end())
-        begin = match.end()
-    yield from _sentence(block, plain, begin, len(plain))
+    plain = quoted(*_LONG_QUOTES).sub(_blank, fold(block))
+    for begin, end in pairwise((0, *sentence_ends(plain), len(plain))):
+        yield from _sentence(block, plain, begin, end)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -306,16 +295,6 @@ def _blank(match: re.Match[str]) -> str:
     if len(inside.split()) < _QUOTE_WORDS and han < 6:
         return match[0]
     return match[0][0] + " " * len(inside) + match[0][-1]
-
-
-def _is_abbreviation(plain: str, dot: int) -> bool:
-    word = plain[max(0, dot - 12) : dot].rpartition(" ")[2].strip("(\"'«").casefold()
-    if len(word) == 1 and word.isalpha() and plain[dot - 1].isupper():
-        return True
-    if word in vocabulary("abbreviations_at_end"):  # the sentence may end with it
-        after = plain[dot + 1 : dot + 3].strip()
-        return after[:1].islower() or (after[:1].isdigit() and word not in ("a.m", "p.m"))
-    return word in vocabulary("abbreviations")
 
 
 def _sentence(block: str, plain: str, begin: int, end: int) -> Iterator[Sentence]:

@@ -124,39 +124,6 @@ def test_exit_codes(words: list[str], code: int, root: Path) -> None:
     assert len(done.err.splitlines()) == 2 or code < 2
 
 
-def test_a_locked_log_is_14(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process holds the lock for longer than retain waits."""
-    from memctl.notes import files
-    from memctl.system import locked
-
-    call(["index"], root)
-    monkeypatch.setattr(files, "LOCK_SECONDS", 0.05)
-    before = snapshot(root)
-    with locked(root / ".memory" / "lock", 1):
-        assert call(["retain", "W: x"], root).code == 14
-    assert snapshot(root) == before
-
-
-def test_a_page_that_always_changes_is_12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An editor swaps the page each time memctl looks: nothing is overwritten."""
-    from memctl.markdown.additions import addition
-    from memctl.notes import files
-    from memctl.retain import retain
-
-    log, looks = root / "memory/2025-11-30.md", []
-
-    def swap(text: str, facts: object, day: object) -> object:
-        looks.append(text)
-        (root / "new").write_text(f"Edited {len(looks)} times.\n")
-        (root / "new").replace(log)
-        return addition(text, facts, day)
-
-    monkeypatch.setattr(retain, "addition", swap)
-    monkeypatch.setattr(files, "RETRY_SECONDS", 0.1)
-    assert call(["retain", "W: x"], root).code == 12
-    assert len(looks) > 1 and log.read_text() == f"Edited {len(looks)} times.\n"
-
-
 def test_a_bug_says_how_to_report_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """70, two lines, no traceback; with --debug the traceback."""
     monkeypatch.setattr("memctl.maintenance.status.status", lambda *_: 1 / 0)
@@ -258,32 +225,6 @@ def test_entities_as_json(root: Path) -> None:
     assert days == sorted(days, reverse=True)
     shown = json.loads(call(["entity", "show", "Toaster", "--json"], root).out)
     assert shown["entity"]["path"] is None and shown["newest"]
-
-
-@pytest.mark.parametrize(
-    ("reference", "path", "first"),
-    [
-        ("memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20), ("memory/2025-07-08.md:20", "memory/2025-07-08.md", 20),
-        ("memory/2025-07-08.md#L20-L21", "memory/2025-07-08.md", 20),
-        ("./memory/../memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20), ("^tag-light", "memory/2025-07-08.md", 20),
-        ("tag-light", "memory/2025-07-08.md", 20), ("memory/2025-07-08.md#L3 ^tag-light", "memory/2025-07-08.md", 20),
-        ("Dumpling", "bank/entities/Dumpling.md", 1), ("@饺子", "bank/entities/Dumpling.md", 1),
-        ("[[Dumpling]]", "bank/entities/Dumpling.md", 1), ("bank/entities/Dumpling", "bank/entities/Dumpling.md", 1),
-        ("memory.md", "memory.md", 1),
-    ],
-)  # fmt: skip
-def test_show_follows_every_kind_of_reference(root: Path, reference: str, path: str, first: int) -> None:
-    """Citations, ids, both together (the id wins: the line may have moved), entities under any name, pages."""
-    (passage,) = json.loads(call(["show", reference, "-C", "0", "--json"], root).out)["passages"]
-    assert passage["source"].startswith(f"{path}#L{first}") and passage["first"] == first
-
-
-def test_a_citation_of_a_line_that_moved_is_followed_by_its_id(root: Path) -> None:
-    """What recall printed yesterday (`path#L12 ^id`) is still found after lines were put above it."""
-    page = root / "memory/2025-07-08.md"
-    page.write_text("New first line.\n\n" + page.read_text("utf-8"), "utf-8")
-    (passage,) = json.loads(call(["show", "memory/2025-07-08.md#L20 ^tag-light", "--json"], root).out)["passages"]
-    assert passage["source"] == "memory/2025-07-08.md#L22"
 
 
 def test_init_is_idempotent_and_overwrites_nothing(tmp_path: Path) -> None:

@@ -122,8 +122,8 @@ def test_an_answer_is_found_by_its_question() -> None:
 
 
 def test_nothing_is_heard_across_a_heading() -> None:
-    assert 1 + GAP not in score({"db": 1.0}, {1: "db", 1 + GAP: "x"})
-    assert max(lexical._BESIDE) < GAP
+    for lines in range(GAP, 3 * GAP):
+        assert 1 + lines not in score({"db": 1.0}, {1: "db", 1 + lines: "x"})
 
 
 def test_idf_falls_with_frequency_and_is_never_negative() -> None:

@@ -312,6 +312,32 @@ def test_one_common_word_of_a_long_prompt_brings_no_line_of_whom_it_names(tmp_pa
     assert "Lisbon" in memory.beside_prompt("Where does Anna have a team?", 2000, 20)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "answer", "near"),
+    [
+        ("When does the shop open?", "The shop opens at nine", "The database of the shop is PostgreSQL"),
+        ("Когда открывается магазин?", "Магазин открывается в девять", "База данных магазина на PostgreSQL"),
+        ("商店几点开门？", "商店九点开门", "商店的数据库是 PostgreSQL"),
+    ],
+)
+def test_a_line_that_comes_near_the_best_is_shown_beside_it(
+    tmp_path: Path, prompt: str, answer: str, near: str
+) -> None:
+    """Where an answer is likely, whatever it shares with the prompt."""
+    others = ("The kettle whistles at noon", "Чайник кипит в полдень", "水壶响了")
+    memory = memory_on(pages(tmp_path, "".join(f"- W: {text}\n" for text in (near, answer, *others))))
+    block = memory.beside_prompt(prompt, 2000, 20)
+    assert answer in block and near in block
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"), [("Which database does Curlew use?", "L9"), ("老陈十月住在哪里？", "L11")]
+)
+def test_a_line_far_below_the_best_is_not(station: Workspace, prompt: str, answer: str) -> None:
+    block = memory_on(station).beside_prompt(prompt, 2000, 20)
+    assert re.findall(r"\.md#(L\d+)\]", block) == [answer]
+
+
 def test_about_and_since_hold_for_every_layer(station: Workspace) -> None:
     """But the core."""
     made = pack(station, "gateway", about=["Nightjar"], since="2025-10-01")

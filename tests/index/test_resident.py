@@ -24,6 +24,7 @@ from memctl.index.heal import with_index
 from memctl.index.index import Index
 from memctl.index.queries.entries import by_refs
 from memctl.index.resident import FolderWatch, Resident
+from memctl.index.sync import SyncReport
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall
@@ -166,6 +167,23 @@ def test_threads_share_it(tmp_path: Path) -> None:
             memory_on(workspace, TODAY, resident=resident), read_query("quokka", TODAY), k=100, vectors=False
         )
         assert len(found.hits) == 48
+
+
+def test_a_look_that_was_overtaken_is_not_believed(tmp_path: Path) -> None:
+    """A page is written behind it, and another thread hears of that, but does not come to its end: the next question looks."""
+    workspace, late = make_workspace(tmp_path), SyncReport(stale="no time")
+    with Resident(workspace) as resident:
+
+        def overtaken() -> SyncReport:
+            (tmp_path / "bank/поздно.md").write_text("# 迟到\n", "utf-8")
+            other = threading.Thread(target=resident.synced, args=(lambda: late,))
+            other.start()
+            other.join()
+            return SyncReport()
+
+        resident.synced(overtaken)
+        assert resident.synced(lambda: late) is late
+        assert resident.synced(SyncReport) == SyncReport() == resident.synced(lambda: late)
 
 
 def test_an_error_of_the_job_leaves_it_usable(tmp_path: Path) -> None:

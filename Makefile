@@ -8,7 +8,7 @@ NOW := 2025-11-30
 one_use = $(USER_VENV)/bin/python -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test test-long check bench judge week score torture docs pictures site package lock lowest extras mutants browser fuzz sbom clean
+.PHONY: help demo tour test test-long check bench judge week score torture docs pictures site package lock lowest lowest-calls extras mutants browser fuzz sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -34,11 +34,11 @@ demo: $(USER_VENV)/ready  ## the main job on a copy of fixtures/workspace, insta
 tour: $(USER_VENV)/ready  ## the same, and every other command
 	@RUN=$(abspath $(USER_VENV)/bin) NOW=$(NOW) sh bench/demo.sh tour
 
-test: $(VENV)/ready  ## the tests, but for those that take longest
-	$(RUN)/python -m pytest -n 4 --dist worksteal -m "not long"
+test: $(VENV)/ready  ## the tests, but for those that take longest (ALL=yes: these too, in one run)
+	$(RUN)/python -m pytest -n 3 --dist worksteal $(if $(ALL),,-m "not long")
 
 test-long: $(VENV)/ready  ## the others: tests/long.txt
-	$(RUN)/python -m pytest -n 4 --dist worksteal -m long
+	$(RUN)/python -m pytest -n 3 --dist worksteal -m long
 
 check: $(VENV)/ready  ## lint, types, order of rooms, figures of the code
 	$(RUN)/ruff check memctl tests bench
@@ -95,10 +95,22 @@ lock:  ## resolve the exact and the lowest versions again (needs uv)
 	echo 'build>=1.2,<2 hatchling>=1.24,<2' | tr ' ' '\n' | $(LOCK) - --universal --generate-hashes -o .ci/package.txt
 	$(LOCK) pyproject.toml --extra dev --resolution lowest-direct --only-binary :all: -o .ci/lowest.txt
 
-lowest:  ## all tests with the lowest versions that pyproject.toml allows
-	$(PYTHON) -m venv .venv-lowest
-	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/lowest.txt -e '.[dev]'
+.venv-lowest/ready: pyproject.toml .ci/lowest.txt $(USER_VENV)/ready
+	$(PYTHON) -m venv --without-pip .venv-lowest
+	$(call one_use,.venv-lowest) -c .ci/lowest.txt -e '.[dev]'
+	touch $@
+
+lowest: .venv-lowest/ready  ## all tests with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m pytest -n 4 --dist worksteal
+
+# What calls each package that a user may install: typer, rich, prompt_toolkit | mcp, starlette, uvicorn, pydantic | watchdog |
+# psycopg | pyrage | pygal, Jinja2 | sqlite-utils | markdown-it-py, PyYAML | PyStemmer.
+CALLS = tests/cli/test_cli.py tests/cli/test_terminal.py tests/cli/test_moves.py tests/cli/test_output.py \
+	tests/server/test_http.py tests/server/test_mcp.py tests/watch tests/shared/test_publish.py tests/vault tests/view \
+	tests/index/test_index.py tests/markdown/test_page.py tests/markdown/test_front_edit.py tests/language/test_terms.py
+
+lowest-calls: .venv-lowest/ready  ## the part of them that calls other packages; CI runs it
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not long" $(CALLS)
 
 extras:  ## the tests of vectors with numpy, hnswlib (which takes a C++ compiler) and a real model of sentence-transformers
 	$(PYTHON) -m venv .venv-extras

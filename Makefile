@@ -106,7 +106,7 @@ lowest: .venv-lowest/ready  ## all tests with the lowest versions that pyproject
 # What calls each package that a user may install: typer, rich, prompt_toolkit | mcp, starlette, uvicorn, pydantic | watchdog |
 # psycopg | pyrage | pygal, Jinja2 | sqlite-utils | markdown-it-py, PyYAML | PyStemmer.
 CALLS = tests/cli/test_cli.py tests/cli/test_terminal.py tests/cli/test_moves.py tests/cli/test_output.py \
-	tests/server/test_http.py tests/server/test_mcp.py tests/watch tests/shared/test_publish.py tests/vault tests/view \
+	tests/server/test_http.py tests/server/test_mcp.py tests/watch tests/shared/test_publish.py tests/shared/test_faults.py tests/vault tests/view \
 	tests/index/test_index.py tests/markdown/test_page.py tests/markdown/test_front_edit.py tests/language/test_terms.py
 
 lowest-calls: .venv-lowest/ready  ## the part of them that calls other packages; CI runs it

@@ -11,10 +11,10 @@ from urllib.parse import unquote
 from ..facts import UNSAID, Fact, Kind, Period, is_trusted, iso_day, log_day
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
-from ..language.dates import UNITS, parse_when, shifted, valid_from_text
+from ..language.dates import UNITS, find_times, parse_when, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, tag_key, without_code
 from ..language.relations import DATED, Relation, slot_of
-from ..language.sentences import is_correction, is_plan
+from ..language.sentences import is_change, is_correction, is_past, is_plan
 from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import Problem, split_block_id
@@ -36,6 +36,7 @@ _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
 _ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
 _TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
+_CLAUSE_END = re.compile(r"[,;.!?…]\s+|\s[-–—]\s|[，。；！？]")
 _FILE = re.compile(r"\]\(<?([^()<>\n]+?\.(?:md|markdown))(?:#(?!L\d)[^()<>\n]*)?>?\)", re.IGNORECASE)
 
 
@@ -301,11 +302,27 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     if key is not None:
         past = said.first if said.first and (day is None or said.first <= day) else day
         return Period(past)
+    if fact.kind is not Kind.EXPERIENCE and said.last and _dates_an_aside(fact.text, said, day):
+        return Period(day)
     if fact.kind is not Kind.EXPERIENCE and said.last and is_plan(fact.text):
         return Period(min(filter(None, (day, said.first)), default=None), said.last)
     if fact.kind is not Kind.EXPERIENCE and said.first == said.last:
         return Period(said.first)
     return said
+
+
+def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:
+    """True where a clause without a time says how things are: "Allergic to nuts, had a rash in 2023" did not end in 2023.
+
+    It stands before the one with the time, or says of itself that it is new.
+    """
+    alone = day is None or said.first is None or said.first <= day
+    for clause in _CLAUSE_END.split(text):
+        if find_times(clause, day or said.last or date.min):
+            alone = False
+        elif is_change(clause) or (alone and len(query_terms(clause)) > 1 and not (is_past(clause) or is_plan(clause))):
+            return True
+    return False
 
 
 def ttl_end(day: date, ttl: str) -> date:

@@ -170,6 +170,11 @@ def test_on_other_pages_a_day_is_its_t_else_the_day_in_its_citation_else_unknown
         ("W: Lives in Oslo since 2025-11-20.", "2025-11-20.."),
         ("W: In Oslo from 2025-11-20 to 2025-11-25.", "2025-11-20..2025-11-25"),
         ("W: Neither 2025-11-20 nor 2025-11-25.", "2025-11-27.."),
+        ("W: Is allergic to nuts, had a rash in 2023", "2025-11-27.."),
+        ("W: The roof leaked all night, it was repaired in 2023", "2023"),
+        ("W: Коту нельзя рыбу, отравился в 2023 году", "2025-11-27.."),
+        ("W: 对花生过敏，2023年住过院", "2025-11-27.."),
+        ("W: 王老师下个月出国，导师换成李老师", "2025-11-27.."),
         # A slot starts no later than its line, and only t=, until= or a newer version end it.
         ("W(key=db): PostgreSQL since 2025-11-20.", "2025-11-20.."),
         ("W(key=db): PostgreSQL until 2025-12-20.", "2025-11-27.."),

@@ -144,7 +144,7 @@ _CLOCK = re.compile(r"\d{1,2}:\d\d")
 
 def is_polite(text: str) -> bool:
     """True for a line that says nothing but a greeting, thanks or a nod."""
-    said = text[speaker_on(text).begins :].strip()
+    said = text[speaker_on(text).begins :].strip() or text.strip()
     if not said or len(said) > 200:
         return not said
     return all(map(_is_polite_one, filter(None, (part.strip(" *_") for part in _sentences(said)))))

@@ -38,6 +38,7 @@ _FIRST = 3  # hits whose neighbours are looked at
 _SAID = frozenset((Role.TEXT.value, Role.ITEM.value, Role.FACT.value))
 _AROUND = (-2, -1, 0, 1, 2)  # lines of a passage, none of them beyond a heading (GAP in index/lexical.py),
 _BELOW = (0, 4, 5, 6)  # and those of one that a heading begins
+_LISTED = range(9)  # and those of one that leads a list
 _LONGEST = 600  # characters that stand around the line that was found
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
@@ -198,6 +199,11 @@ def is_of_document(entry: Row) -> bool:
     return entry.role != Role.FACT.value and log_day(entry.path) is None
 
 
+def leads_a_list(entry: Row, hit: Hit) -> bool:
+    """True for a note that ends in a colon: what it says stands in the items below."""
+    return entry.role in _SAID and hit.content.rstrip().endswith((":", "："))
+
+
 def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     """True for politeness, and for the skeleton of a page: a date as a heading, one with nothing below, the words of
     `init`, the head of a table, other names and tags in the front matter."""
@@ -212,10 +218,12 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
 
 
 def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Found]) -> Hit:
-    """A hit on a document with the headings above it and the lines around it, of which those that were found are marked."""
-    steps = _BELOW if entry.role == Role.HEADING.value else _AROUND
+    """A hit with the headings above it and the lines around it, of which those that were found are marked."""
+    leads = leads_a_list(entry, hit)
+    steps = _LISTED if leads else _BELOW if entry.role == Role.HEADING.value else _AROUND
     rows = by_ids(memory.index, (entry.id + step for step in steps)).values()
-    read = hits_of(memory, [r for r in rows if r.page == entry.page and r.block is None])
+    rows_here = [r for r in rows if r.page == entry.page and r.block is None]
+    read = hits_of(memory, [r for r in rows_here if not leads or r.id == entry.id or r.role == Role.ITEM.value])
     near, room = {entry.id}, _LONGEST
     for i in sorted(read.keys() - near, key=lambda i: abs(i - entry.id)):
         room -= len(read[i].content)
@@ -274,10 +282,10 @@ def _lines(memory: OpenMemory, path: str) -> list[str]:
 
 
 def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks."""
+    """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks or leads on."""
     steps: dict[tuple[str, int], int] = {}
     for hit in hits[:_FIRST]:
-        if points_back(hit.content) or hit.content.rstrip().endswith(("?", "？")):
+        if points_back(hit.content) or hit.content.rstrip().endswith(("?", "？", ":", "：")):
             steps[hit.source.path, hit.source.line] = -1 if points_back(hit.content) else 1
     rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if steps else []
     places = {row.id + steps[at]: at for row in rows if (at := row.place) in steps}

@@ -338,8 +338,9 @@ def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]
 
 
 def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
-    """The words of the question in each line, but for the names of those it is about: every line about them has these."""
-    wanted = frozenset(query_terms(request.query.words))
+    """The words of the question in each line, but for the names of whom one of them is about: every line about them has these."""
+    named = [key for entity in named_entities(request.memory.index, request.query.words) for key in entity.keys]
+    wanted = frozenset(query_terms(request.query.words)).difference(terms(" ".join(named)))
     lines = read_lines(request.memory.index, [entry.id for entry in entries])
     return {
         e.id: wanted.intersection(lines[e.id][0].split()).difference(terms(e.names)) for e in entries if e.id in lines
@@ -350,6 +351,15 @@ def _meets(request: _Request, newer: frozenset[str], older: frozenset[str]) -> b
     """True where a newer line meets half of what the older one meets, or all of it where words are typed and no question."""
     share = _HALF if request.query.words.rstrip().endswith(("?", "\uff1f")) else 1.0
     return len(newer & older) >= share * len(older)
+
+
+def _is_asked_about(request: _Request, pair: Replaced, newer: frozenset[str], older: frozenset[str]) -> bool:
+    """False where the question is about a time before the newer line, or about what only the older one tells."""
+    told, later = pair.older.day or "", pair.newer.day or ""
+    times = request.query.times
+    if times and all(time.last and told <= str(time.last) < later for time in times):
+        return False
+    return pair.judgement.rule != ALIKE or _meets(request, newer, older)
 
 
 def _is_state(entry: Row) -> bool:
@@ -383,7 +393,7 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     asked = {
         old: pair
         for old, pair in found.items()
-        if orders(pair) and (pair.judgement.rule != ALIKE or _meets(request, met[pair.newer.id], met[old]))
+        if orders(pair) and _is_asked_about(request, pair, met[pair.newer.id], met[old])
     }
     rows = {pair.newer.id: pair.newer for pair in asked.values()}
     missing = judge(
@@ -436,6 +446,8 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
                 held[entry.path] += 1
                 if held[entry.path] > query.per_page:
                     continue
+                parts[hit.source] = entry
+            elif passages.leads_a_list(entry, hit):
                 parts[hit.source] = entry
             hits.append(hit)
         if len(hits) >= enough:

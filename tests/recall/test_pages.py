@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from face_helpers import write_pages
+from store_helpers import table
 
 import memctl
 from memctl.index.lexical import score_page
@@ -48,3 +50,11 @@ def test_a_page_gains_by_more_terms_by_repetition_and_by_its_title_and_loses_by_
     assert plain < score_page(query, ["red door"], "red", 100)
     assert plain > score_page(query, ["red door"], "", 1_000)
     assert score_page({}, [], "", 0) == 0
+
+
+@pytest.mark.parametrize(("lead", "one", "other", "question"), table("leads-a-list"))
+def test_what_leads_a_list_brings_its_items(tmp_path: Path, lead: str, one: str, other: str, question: str) -> None:
+    write_pages(tmp_path, {"memory/2025-11-04.md": f"# Log\n\n{lead}\n- {one}\n- {other}\n\nRain.\n"})
+    with memctl.open(tmp_path) as memory:
+        passage = memory.recall(question, k=1).hits[0].passage
+    assert [line.content for line in passage] == [lead, one, other]

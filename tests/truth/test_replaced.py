@@ -122,25 +122,7 @@ def told(root: Path, *lines: str) -> Workspace:
     return write_pages(root, pages)
 
 
-PAIRS = [
-    ("10-03 I live in Hull. ^aa", "11-04 Unpacked the last box. Bath is home now. ^bb", "where do I live"),
-    ("10-03 Я живу в Перми. ^aa", "11-04 Переехал в Тверь. ^bb", "где я живу"),
-    ("10-03 我住在苏州。 ^aa", "11-04 上周搬到了合肥。 ^bb", "我住在哪里"),
-    ("10-03 W @Anna: Has three dogs. ^aa", "11-04 W @Anna: Has four dogs. ^bb", "how many dogs has Anna"),
-    ("10-03 W @A: Teresa does the books. ^aa", "11-04 W @A: Teresa retired, Jo does the books. ^bb", "who does books"),
-    ("10-03 По утрам пью чёрный чай. ^aa", "11-04 Чёрный чай бросил, по утрам кофе. ^bb", "что я пью утром"),
-    ("10-03 W @Wes: Rents a room above a shop. ^aa", "11-04 W @Wes: Has a flat by the canal. ^bb", "Wes shop"),
-    ("10-03 W @Глеб: Ездит на автобусе. ^aa", "11-04 W @Глеб: Ходит пешком вдоль реки. ^bb", "Глеб автобус"),
-    ("10-03 W @小范: 坐公交来店里 ^aa", "11-04 W @小范: 骑自行车上下班 ^bb", "小范公交"),
-    ("10-03 W @Cafe: Beans come from Harper. ^aa", "11-04 W @Cafe: Beans come by post, a shop closed. ^bb", "Harper"),
-    ("10-03 W @Кафе: Зёрна привозит Ольга. ^aa", "11-04 W @Кафе: Зёрна идут почтой, магазин закрылся. ^bb", "Ольга"),
-    ("10-03 W @店: 咖啡豆由老周的店里送来。 ^aa", "11-04 W @店: 咖啡豆全部走快递送来，老店关门了。 ^bb", "老周"),
-    ("10-03 W(key=db): PostgreSQL ^aa", "11-04 Решили переходить на MongoDB. ^bb", "which postgresql"),
-    ("10-03 W(key=db): PostgreSQL ^aa", "11-04 We decided to move the database to MongoDB. ^bb", "which postgresql"),
-]
-
-
-@pytest.mark.parametrize(("older", "newer", "question"), PAIRS)
+@pytest.mark.parametrize(("older", "newer", "question"), table("newer-first"))
 def test_recall_shows_the_newer_line_first_and_marks_the_older(
     tmp_path: Path, older: str, newer: str, question: str
 ) -> None:
@@ -157,7 +139,9 @@ def test_recall_shows_the_newer_line_first_and_marks_the_older(
 def test_a_newer_line_stands_first_where_it_meets_half_of_what_the_older_meets_names_apart(
     tmp_path: Path, first: str, older: str, newer: str, question: str
 ) -> None:
-    hits = ask(told(tmp_path, f"10-03 {older} ^aa", f"11-04 {newer} ^bb", "10-20 Rain."), question).hits
+    workspace = told(tmp_path, f"10-03 {older} ^aa", f"11-04 {newer} ^bb", "10-20 Rain.")
+    write_pages(tmp_path, {f"bank/entities/{name}.md": f"# {name}\n" for name in ("Tom", "Таня", "小谭")})
+    hits = ask(workspace, question).hits
     assert hits[0].ref == first
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 

@@ -12,6 +12,7 @@ from ..facts import Citation, Span
 from ..hits import Hit
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import BeliefLines, heads_about, heads_concerning, lines_of_facts, placed
+from ..index.queries.forget import linked_to
 from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread
 from ..language.names import bare_name, entity_key
@@ -174,7 +175,8 @@ def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Rea
     views = _views(memory, as_of, heads_concerning(index, bare))
     speaks = tuple(view for view in views if bare in (view.ref, *(b.ref for b in view.evidence)))
     entries = placed(index, [bare])
-    verdict = judge(index, entries, day, as_of)
+    doing = (line for _, relation, line in linked_to(index, [bare]) if relation == "by")  # lines that speak for it
+    verdict = judge(index, [*entries, *doing], day, as_of)
     hits = hits_of(memory, verdict.entries.values(), verdict, as_of=as_of)
 
     def shown(ids: set[int]) -> tuple[Hit, ...]:

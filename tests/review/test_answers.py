@@ -65,6 +65,7 @@ def test_what_holds_after_an_answer_is_the_fact_and_stands_first(tmp_path: Path,
     assert [fact.ref for fact in memory.fact("nets", "Сети")] == [sides[current].ref]
     first, second = memory.recall("сколько сетей на станции").hits[:2]
     assert first.ref == sides[current].ref and (key == "o" or second.superseded_by == first.ref)
+    assert key == "o" or [hit.ref for hit in memory.why(first.ref).replaces] == [second.ref]
 
 
 @pytest.mark.parametrize(("key", "verdict"), [("f", "for"), ("a", "against"), ("n", None)])

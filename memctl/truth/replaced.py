@@ -20,6 +20,7 @@ from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.beliefs import settled_ids, side_by_side, weighed
+from ..index.queries.expiry import expiry_on
 from ..index.queries.names import keys_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
@@ -293,7 +294,9 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
     if not entries:
         return []
     verdict = judge(memory.index, entries.values(), memory.today, whole=False)
-    return unsettled(memory.index, [pair for pair in found if _hold(pair, verdict, memory.today)])
+    over = expiry_on(memory.today, memory.workspace.settings.ttl)
+    kept = (pair for pair in found if not over.reason(pair.newer, None))
+    return unsettled(memory.index, [pair for pair in kept if _hold(pair, verdict, memory.today)])
 
 
 def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:

@@ -242,13 +242,14 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
     alike = _values(new).keys() & _values(old).keys()
     if not (strong or denies or alike):
         return None
-    earlier = _earlier(number, before, old, part.plain)
+    beside = f"{part.plain[: pair.start()]} {old} {new} {part.plain[pair.end() :]}" if pair else part.plain
+    earlier = _earlier(number, before, old, beside)
     if not earlier and not (pair and (alike or strong)):
         return None
     if denies and not strong and not pair and not (earlier and _values(part.plain).keys() - {"name"}):
         return None
     told = _with_new_value(earlier, new, old) if earlier else None
-    short = part.has("dangling_start") or len(terms(part.plain)) < 4
+    short = part.has("dangling_start") or len(terms(part.plain)) < 4 or all(map(str.isdigit, terms(beside)))
     if short and told is None and not (pair and alike):
         return None
     which = f", corrects turn {earlier[0].turn}: {earlier[0].text[:80]!r}" if earlier else ""
@@ -278,8 +279,8 @@ def _earlier(turn: int, before: Before, old: str, said: str) -> tuple[EarlierSta
 
 def whole_value(value: str, text: str) -> str | None:
     """A value as it stands in a text, as whole words and in no name of code: `queue_12` does not say 12."""
-    apart = ("", "") if re.search(r"[\u4e00-\u9fff]", value) else (r"(?<![\w`.])", r"(?![\w`]|\.\d)")
-    found = re.search(apart[0] + re.escape(value) + apart[1], text, re.IGNORECASE)
+    letter = r"[^\W\u4e00-\u9fff]"  # words stand apart, characters do not
+    found = re.search(rf"(?<!{letter})(?<![`.]){re.escape(value)}(?!{letter}|`|\.\d)", text, re.IGNORECASE)
     return found[0] if found else None
 
 

@@ -24,7 +24,6 @@ from .turns import Turn
 
 _GAME_TURNS = 1
 _ENOUGH = {"zh": 18}  # terms of a statement that is not joined to what it replies to; 6 in other languages
-_CALL_OFF = 40  # characters of a turn that only ends a game
 
 
 class CandidateFact(NamedTuple):
@@ -149,7 +148,7 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
     head = Sentence(folded, folded, language_of(folded))
     if before.fiction and head.has("fiction_ends"):
         before.fiction = 0
-        return len(folded) < _CALL_OFF
+        return False  # the game is over, and what else is said is so
     if head.opens("fiction_start"):
         before.fiction = -1 if head.has("fiction_stays") else _GAME_TURNS
         return True
@@ -192,8 +191,8 @@ def _candidate(
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]
     judgement = _judgement(found, before.between_people)
-    alone = turn.role == "user" and not speaker
-    yield CandidateFact(_of_slot(fact, alone), turn.number, name, judgement, sentence.said, corrects, found.instead)
+    kept = _of_slot(fact, turn.role == "user" and not speaker, day)
+    yield CandidateFact(kept, turn.number, name, judgement, sentence.said, corrects, found.instead)
 
 
 def _judgement(found: FoundStatement, between_people: bool) -> Judgement:
@@ -217,15 +216,18 @@ def _about(names: tuple[str, ...], text: str, speaker: str | None, owner: str | 
     return tuple(dict.fromkeys([*([own] if speaker and own else []), *names, *([own] if own else [])]))[:3]
 
 
-def _of_slot(fact: Fact, alone: bool) -> Fact:
-    """The fact about the one whose slot its text fills; a date that is the value is not a time at which it holds.
+def _of_slot(fact: Fact, alone: bool, day: date | None) -> Fact:
+    """The fact about the one whose slot its text fills. A time before `day` is when it began, unless it is the value.
 
-    Whose name is told in a chat of the user's `alone` is the user: a slot without a name before it is the owner's.
+    In a chat of the user's `alone` a slot without a name before it is the owner's, whatever its value names.
     """
-    for about in ((name,) for name in fact.entities) if fact.kind is Kind.WORLD else ():
+    whose = [(), *((name,) for name in fact.entities)] if alone else [(name,) for name in fact.entities]
+    for about in whose if fact.kind is Kind.WORLD else ():
         if found := relation(fact.text, about):
-            told = alone and found.key == "name"
-            return replace(fact, entities=() if told else about, valid=None if found.key in DATED else fact.valid)
+            valid = fact.valid
+            if valid and valid.last and day and valid.last <= day:
+                valid = valid._replace(last=None)
+            return replace(fact, entities=about, valid=None if found.key in DATED else valid)
     return fact
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ..facts import Kind, Period
 from ..language.dates import find_times
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
+from ..language.relations import relation
 from ..language.sentences import BRACKETED, quoted
 from .own_words import Sentence, any_language, each, lines, pairs, rx, vocabulary
 
@@ -115,8 +116,11 @@ def remembered(whole: Sentence) -> FoundStatement | None:
 
 def statement(sentence: Sentence) -> FoundStatement | None:
     """What a sentence states by itself, by the first rule that its clauses fit; nothing where it is said with a doubt."""
-    if own_part(sentence).opens("hedge"):
+    own = own_part(sentence)
+    if own.opens("hedge"):
         return None
+    if not own.is_question and (slot := relation(own.said)):
+        return FoundStatement("state", Kind.WORLD, own.said.strip(), f"the {slot.key} of whoever says it", 0.55)
     parts = list(stated_parts(sentence))
     for part in parts:
         exact = exactness(part)
@@ -315,7 +319,7 @@ def _told_in_russian(text: str, forms: list[str]) -> str:
     if not has_verb and not rx("ru", "first_person").search(text):
         return text
     if len(forms) == 1:
-        return f"{forms[0]}: {text}"
+        return text if text.startswith(f"{forms[0]}: ") else f"{forms[0]}: {text}"
     i = rx("ru", "i")
     has_subject = i.search(told) or rx("ru", "subject_in_another_case").search(text)
     told = i.sub(forms[0], told, count=1)

@@ -27,8 +27,8 @@ _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff][\w&.+-]*(?:\]\])?"
-_EXACT = frozenset(("version", "email", "phone", "title", "state", "job", "job_ru"))
-_ANY_CASE = frozenset(("date", "version", "title", "job", "job_ru", "state"))
+_EXACT = frozenset(("version", "email", "phone", "title", "state", "store", "job", "job_ru"))
+_ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "called"))
 
 
 class Relation(NamedTuple):
@@ -68,11 +68,7 @@ def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
     """
     if len(text) > _LONGEST:
         return None
-    for rule in _candidates(text):
-        found = _stated(rule, text, names)
-        if found:
-            return found
-    return None
+    return next(filter(None, (_stated(rule, text, names) for rule in _candidates(text))), None)
 
 
 def _candidates(text: str) -> Iterator[_Rule]:
@@ -83,8 +79,7 @@ def _candidates(text: str) -> Iterator[_Rule]:
             yield from (rule for trigger, rule in _han_rules() if trigger in head)
     known = _triggers()
     hits = known.keys() & _WORD.findall(head.casefold())
-    if hits:
-        yield from dict.fromkeys(rule for hit in sorted(hits) for rule in known[hit])
+    yield from dict.fromkeys(rule for hit in sorted(hits) for rule in known[hit])
 
 
 def _rows(section: str) -> Iterator[tuple[str, bool, str, str, str, str]]:
@@ -106,13 +101,13 @@ def _triggers() -> dict[str, list[_Rule]]:
         if frame == "whole":
             said = rf"\b(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
         elif frame == "verb":
-            gap = "*" if "<=" in said or said.endswith("?") else "+"
+            gap = "*" if said.endswith("?") else "+"
             said = rf"\b(?i:{said})\s{gap}{_OBJECT}"
         else:
             said = pattern((language,), "relations", "noun frame").replace("{phrase}", said)
         rule = _Rule(key, frame == "noun", value, said, beside(language), own)
         for marked, choices in re.findall(r"<(=?)([^>]+)>", phrase):
-            listed = pattern((language,), "relations", choices) if marked else choices
+            listed = pattern(beside(language), "relations", choices) if marked else choices
             for choice in listed.split("|"):
                 found.setdefault(_WORD.findall(choice)[0], []).append(rule)
     return found
@@ -177,10 +172,8 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
     if not bare:
         return alone and (before == before.strip() or not before.strip() or bool(leading.match(before)))
     own = ("own pronouns", "own owners") if rule.own else ("own owners" if rule.noun else "own pronouns",)
-    if _is_owner(bare, names, own, rule):
-        return True
-    if rule.own:
-        return False
+    if (is_owner := _is_owner(bare, names, own, rule)) or rule.own:
+        return is_owner
     if folded in words_of("relations", "owners" if rule.noun else "pronouns", rule.beside):
         return alone
     if rule.noun:
@@ -257,7 +250,7 @@ def _value(rule: _Rule, rest: str) -> str | None:
         told = _ends(chosen).split(match[0])[0]
     if match and kind in _EXACT:
         told = match[0]
-    folded = stem_key(re.sub(r"[\[\]@\"'«»“”`]", "", told).strip(" .:"))
+    folded = stem_key(re.sub(r"[\[\]@\"'«»“”「」《》`]", "", told).strip(" .:"))
     if kind == "place" and has_han(folded):
         is_place = 2 <= len(folded) <= 10 and not re.search(pattern(chosen, "relations", "no place"), folded)
         folded = folded if is_place else ""
@@ -271,10 +264,7 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     for name in chosen:
         for line in lines(name, "relations").get("values", ()):
             if line.startswith(f"{kind} = "):
-                value = line[len(kind) + 3 :]
-                for section in ("titles", "works", "states"):
-                    value = value.replace(f"<{section}>", pattern((name,), "relations", section))
-                said.append(value)
+                said.append(re.sub(r"<(\w+)>", lambda at: pattern(chosen, "relations", at[1]), line[len(kind) + 3 :]))
     article = pattern(chosen, "relations", "name article")
     named = rf"(?:{article})?[\"'«“`]?(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff]"
     quoted = r"[«\"“][^»\"”]+[»\"”]"
@@ -282,12 +272,11 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     plain = {
         "place": named,
         "name": named,
-        "date": rf".{{0,12}}?(?:\d|{'|'.join(said)})",
         "version": r"[\"'`]?v?\d+(?:\.\d+)*[\w.+-]*",
         "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
         "phone": r"\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
-        "whole": rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: {_NAME_WORD})*)(?=\s*(?:$|[,;:!(—–，。]|(?:{ending})\s))",
+        "whole": rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: {_NAME_WORD})*)(?=\s*(?:$|[.,;:!(—–，。]|(?:{ending})\s))",
         "firm": "|".join((*said, quoted, r"[A-ZÀ-ÞА-Я][\w&.-]+(?: [A-ZÀ-ÞА-Я][\w&.-]+)*")),
     }
     return plain.get(kind) or "|".join(said)

@@ -218,22 +218,17 @@ def test_current_values_of_whom_the_message_names(station: Workspace) -> None:
 
 
 SEED = {
-    "en": (
-        "My name is Ivan.",
-        "Our project is called Atlas.",
-        "We use PostgreSQL as our main database.",
-        "Good morning!",
-    ),
-    "ru": ("Меня зовут Иван.", "Проект называется «Орион».", "База данных — PostgreSQL.", "Доброе утро!"),
-    "zh": ("我叫伊万。", "我们的项目叫夜鹰。", "数据库是PostgreSQL。", "早上好！"),
-    "keys": ("W(key=name): Иван", "W(key=project): 夜鹰", "W(key=db, src=agent): PostgreSQL", "Кстати, о погоде"),
-}
+    "en": ("My name is Ivan.", "My project is called Atlas.", "We use PostgreSQL.", "We moved to MongoDB.", "Good morning!"),
+    "ru": ("Моё имя Иван.", "Мой проект называется «Орион».", "База у нас PostgreSQL.", "Мы переехали на MongoDB.", "Доброе утро!"),
+    "zh": ("我叫伊万。", "项目名叫夜鹰。", "我们用的数据库是PostgreSQL。", "我们换成了MongoDB。", "早上好！"),
+    "keys": ("W(key=name): Иван", "W(key=project): 夜鹰", "W(key=db, src=agent): PostgreSQL", "W(key=db): MongoDB", "Кстати, о погоде"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("language", SEED)
 def test_what_was_told_of_the_owner_on_the_first_day_is_known_a_week_later(tmp_path: Path, language: str) -> None:
     """Name, project and database, whatever the message, and however much was said since; what replaced one stands for it."""
-    *told, message = SEED[language]
+    *told, newer, message = SEED[language]
     since = {
         f"memory/2025-11-{n}.md": "## Retain\n\n"
         + "".join(f"- W @Ann: line {n} {i}, of no use here\n" for i in range(40))
@@ -248,8 +243,9 @@ def test_what_was_told_of_the_owner_on_the_first_day_is_known_a_week_later(tmp_p
     assert all(item.line in made.stable for item in known)
     sent = prepare(memory_on(workspace, TODAY), [{"role": "user", "content": message}], ContextOptions(4000)).messages
     assert all(item.line in sent[0]["content"] for item in known)
-    call(["retain", "W(key=db): SQLite"], tmp_path)
-    assert "db: SQLite" in pack(workspace, message).stable and "PostgreSQL" not in pack(workspace, message).stable
+    call(["retain", newer], tmp_path)
+    assert f"db: {newer.split(': ')[-1]}" in pack(workspace, message).stable
+    assert "PostgreSQL" not in pack(workspace, message).stable
 
 
 def test_slots_of_the_owner_are_also_those_of_the_owners_name(tmp_path: Path) -> None:
@@ -664,15 +660,19 @@ def test_an_answer_is_told_by_passage(tmp_path: Path, question: str, lines: tupl
 
 @pytest.mark.parametrize("newer", ["Switched to MongoDB", "Решили переходить на MongoDB", "改用 MongoDB 了"])
 def test_what_a_slot_holds_says_which_line_may_have_replaced_it(tmp_path: Path, newer: str) -> None:
-    """In a context, in the list of facts and where one is asked for, until the question is answered."""
+    """In a context, in the list of facts and where one is asked for, until the question is answered, or the line is over."""
     held = "Uses PostgreSQL"
-    pages = {"memory/2025-11-01.md": f"- W(key=db) @Atlas: {held}\n", "memory/2025-11-20.md": f"- W @Atlas: {newer}\n"}
+    pages = {
+        "memory/2025-11-01.md": f"- W(key=db) @Atlas: {held}\n",
+        "memory/2025-11-20.md": f"- W(ttl=90d) @Atlas: {newer}\n",
+    }
     memory = memory_on(write_pages(tmp_path, pages))
     (question,) = memory.review()
     said = f"{held} (perhaps replaced by [{question.sides[1].source}] {newer})"
     assert said in context(memory, "Atlas?", ContextOptions(), stable=False).text
     (fact,), (listed,) = memory.fact("db", "Atlas"), memory.facts()
     assert fact.perhaps_superseded_by == listed.perhaps_superseded_by == question.sides[1].ref
+    assert not memory_on(memory.workspace, TODAY.replace(year=2026)).facts()[0].perhaps_superseded_by
     memory.answer(question.id, "b")
     assert "perhaps" not in context(memory, "Atlas?", ContextOptions(), stable=False).text
     assert not memory.facts()[0].perhaps_superseded_by

@@ -20,7 +20,7 @@ and who says both at once moves little. Everything is a function of the set of i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
@@ -216,7 +216,7 @@ class Belief:
     entry: BeliefEntry | None = None
     items: list[Bullet] = field(default_factory=list)
     machine: set[str] = field(default_factory=set)
-    refused: set[str] = field(default_factory=set)
+    refused: Set[str] = frozenset()
     over: date | None = None
     evidence: list[Evidence] = field(default_factory=list)
     number: str = ""

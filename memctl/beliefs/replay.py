@@ -43,6 +43,11 @@ class AnswerLine(NamedTuple):
     by: TrustedFact
     weight: float = 1.0
 
+    @property
+    def key(self) -> str:
+        """Equal for answers that say the same of the same line."""
+        return repr((self.by.ref, self.weight, self.said.supports, self.said.refutes, self.said.supersedes))
+
 
 class AskedPair(NamedTuple):
     """A belief and a fact that may speak to it, for `memctl review`: no number changes until somebody answers.
@@ -154,8 +159,9 @@ class _Run:
         self.taken_out: dict[str, LastWritten] = {}
         self.notes: list[str] = []
         self._by_id: dict[str, confidence.Belief] = {}
-        # By the names of those whom they are about, then by topic.
-        self._about: dict[str, dict[str, list[confidence.Belief]]] = defaultdict(lambda: defaultdict(list))
+        # By the names of those whom they are about, then by topic; few topics of a name are those of several, and lists would
+        # take most of the memory of a first reflect.
+        self._about: dict[str, dict[str, confidence.Belief | list[confidence.Belief]]] = defaultdict(dict)
         # Those of which nobody has asked for the topics yet, by the names.
         self._unread: dict[str, list[confidence.Belief]] = defaultdict(list)
         # By the words alone: of whom nobody is named.
@@ -351,10 +357,15 @@ class _Run:
         for name in told.names & self._unread.keys():
             for belief in self._unread.pop(name):
                 for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
-                    self._about[name][topic].append(belief)
-        held = [self._about[name] for name in told.names if name in self._about]
-        about = topics(told.fact.text, frozenset(told.fact.entities)) if held else ()
-        met = {belief.ref: belief for of_name in held for topic in about for belief in of_name.get(topic, ())}
+                    held = self._about[name].setdefault(topic, belief)
+                    if isinstance(held, list):
+                        held.append(belief)
+                    elif held is not belief:
+                        self._about[name][topic] = [held, belief]
+        known = [self._about[name] for name in told.names if name in self._about]
+        about = topics(told.fact.text, frozenset(told.fact.entities)) if known else ()
+        found = (of_name[topic] for of_name in known for topic in about if topic in of_name)
+        met = {belief.ref: belief for each in found for belief in (each if isinstance(each, list) else (each,))}
         return [b for _, b in sorted(met.items()) if self._is_open(b, told)]
 
     def _is_open(self, belief: confidence.Belief, told: TrustedFact) -> bool:
@@ -371,7 +382,7 @@ class _Run:
         number, entry = told.fact.confidence, self.derivable.get(ref)
         fact = Fact(Kind.OPINION, told.fact.text, told.fact.entities, block_id=ref)
         belief = confidence.Belief(ref, fact, told.names, told.day, told.ref, entry)
-        belief.refused = confidence.refused(entry, self.marks.get(ref)) if entry else set()
+        belief.refused = confidence.refused(entry, self.marks.get(ref)) if entry else frozenset()
         value = UNSAID if number is None else number
         belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
         belief.machine.add(told.ref)

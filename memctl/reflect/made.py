@@ -39,8 +39,8 @@ class MadeFrom:
     """What bank/ was made from on a day.
 
     `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
-    each entity's page; `retracted` the day of each line that was never true, by id; `answers` the ids of the answers of
-    `memctl review`; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
+    each entity's page; `retracted` the day of each line that was never true, by id; `answers` what the answers of
+    `memctl review` say; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
     `failed` the failures of each task, by the id of the newest; `met` the day, the belief and the fact of each pair that only
     an owner can judge.
     """
@@ -77,14 +77,31 @@ class Changes(NamedTuple):
 
 def read_made(workspace: Workspace) -> MadeFrom | None:
     """What was made last; None where that is not known."""
-    try:
-        read: dict[str, Any] = json.loads(read_safely(workspace.memory / _FILE))
-        made = MadeFrom(**read)
-        made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
-        date.fromisoformat(made.day)
-    except (OSError, ValueError, TypeError, AttributeError):
-        return None
-    return made
+    with suppress(OSError, ValueError, RecursionError):
+        read = json.loads(read_safely(workspace.memory / _FILE))
+        named = isinstance(read, dict) and read.keys() == _SHAPE.keys()
+        if named and all(_is_like(read[name], sample) for name, sample in _SHAPE.items()):
+            made = MadeFrom(**read)
+            made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
+            for day in (made.day, *(day for day, _, _ in made.met), *filter(None, made.retracted.values())):
+                date.fromisoformat(day)
+            return made
+    return None
+
+
+_SHAPE: dict[str, Any] = {
+    "day": "", "program": "", "pages": {"": [""]}, "names": {"": [""]}, "retracted": {"": ""}, "answers": [""],
+    "parts": {"": [0]}, "failed": {"": {"": 0}}, "met": [[""]],
+}  # fmt: skip
+
+
+def _is_like(value: object, sample: object) -> bool:
+    """True for a value of JSON whose parts are of the types of those of the sample."""
+    if isinstance(sample, dict):
+        return isinstance(value, dict) and all(_is_like(each, sample[""]) for each in value.values())
+    if isinstance(sample, list):
+        return isinstance(value, list) and all(_is_like(each, sample[0]) for each in value)
+    return type(value) is type(sample)
 
 
 def write_made(workspace: Workspace, made: MadeFrom | None) -> None:
@@ -109,9 +126,13 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     corrected = beliefs.retractable(index)
     for start in range(0, len(corrected), _AT_ONCE):
         found.retracted |= never_true(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
-    found.answers = sorted(row.ref for row in beliefs.answers_until(index, memory.today))
     if last is not None:
-        found.parts, found.failed, found.met = dict(last.parts), dict(last.failed), last.met
+        found.answers, found.parts, found.failed, found.met = (
+            last.answers,
+            dict(last.parts),
+            dict(last.failed),
+            last.met,
+        )
     return found
 
 
@@ -149,7 +170,7 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     weeks |= {part for part in parts if part[0] not in "@#"}
     days |= {row.day for row in rows.values() if (row.day or "") > last.day}
     days |= {row.day for row in beliefs.naming(index, renamed, today)}
-    if page_id(OPINIONS) in pages or last.answers != now.answers:
+    if page_id(OPINIONS) in pages:
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
     return Changes(False, names, tasks, weeks, first)

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
 
-from ..beliefs.confidence import Belief
+from ..beliefs.confidence import Belief, own_id, stated_in
 from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
 from ..beliefs.page_write import unread_heads, write_opinions
-from ..beliefs.replay import Replayed, ReplayInput, is_ours, replay_beliefs
+from ..beliefs.replay import AnswerLine, Replayed, ReplayInput, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
 from ..conflicts.listing import conflicts_in
 from ..entities.rename import ENTITIES, page_path
 from ..errors import MemctlError, PageChanged
 from ..facts import fields, is_trusted
-from ..ids import page_id
+from ..ids import page_id, questions_of
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_until
 from ..index.queries.entries import by_refs
@@ -70,7 +70,7 @@ class Planner:
         self.made = begin(memory, last)
         self._changes = changes(memory, last, self.made, None if in_conflict(memory.workspace) else since)
         if self._changes.whole:
-            self.made.parts, self.made.failed, self.made.met = {}, {}, []
+            self.made.parts, self.made.failed, self.made.met, self.made.answers = {}, {}, [], []
         self._wiki = wiki_links(memory.workspace)
         self._entities = {each.path: each for each in all_entities(self._index)}
         self.edits: list[Edit] = []
@@ -176,12 +176,30 @@ class Planner:
         places, forgotten = self._facts.places(cited)
         void = [b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten]  # it had kept others silent
         answers, settled = self._facts.answers()
+        void += self._answered(answers, settled, entries)
         window = self._window(cited | {answer.by.ref for answer in answers}, void)
         return ReplayInput(
             window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
             self._today, unread_heads(page, entries, marks), answers, settled, window.days(),
             lambda refs: self._facts.places(refs)[0],
         ), [pair for pair in self.made.met if pair[0] < str(window.since)]  # fmt: skip
+
+    def _answered(self, answers: Sequence[AnswerLine], settled: Set[str], entries: Sequence[BeliefEntry]) -> list[date]:
+        """The days of the lines of which answers say something new. Which one was meant by an answer that is gone, nobody knows."""
+        said = {answer.key: answer.by.day for answer in answers}
+        before, self.made.answers = set(self.made.answers), sorted((*said, *settled))
+        if self._changes.first == date.min or before.difference(said, settled):
+            return [date.min]
+        days = [day for key, day in said.items() if key not in before]
+        fresh, met = settled - before, defaultdict[str, list[tuple[date, str]]](list)
+        for day, ref, fact in self.made.met:
+            met[ref].append((date.fromisoformat(day), fact))
+        for entry in entries if fresh else ():
+            ref, stated = entry.ref or own_id(entry), stated_in(entry)
+            heard = [*((bullet.day, bullet.ref or "") for _, bullet in entry.bullets), *met[ref]]
+            first = stated.ref or "" if stated else ""
+            days += [day for day, fact in heard if not fresh.isdisjoint(questions_of(first, fact, ref))]
+        return days
 
     def _window(self, cited: Set[str], void: Iterable[date] = ()) -> ToldSince:
         """The facts that may speak otherwise to beliefs, also since the days of evidence that counts no more."""

@@ -202,6 +202,11 @@ class History:
             f"{text}- W({span}{key}) @{self.pick(sorted(SAID))}: Is elsewhere {self.number % 3}\n".encode()
         )
 
+    def answer(self) -> None:
+        if asked := [each for each in self.memory().review() if not each.is_for_owner]:
+            question = self.pick(asked)
+            self.memory().answer(question.id, self.pick(question.options).key)
+
     def forget(self) -> None:
         refs = sorted(
             {
@@ -267,7 +272,25 @@ class History:
         return Memory(self.made, lambda: datetime.combine(self.day, time(12)))
 
 
-STEPS = [*["tell"] * 4, "edit", "date", *["later"] * 2, *["reflect"] * 3, "forget", "hand", "drop", "clone"]
+STEPS = [
+    "tell",
+    "tell",
+    "tell",
+    "tell",
+    "edit",
+    "date",
+    "later",
+    "later",
+    "reflect",
+    "reflect",
+    "reflect",
+    "forget",
+    "hand",
+    "drop",
+    "clone",
+    "answer",
+    "answer",
+]
 
 
 def snapshot_bank(made: Workspace) -> dict[str, bytes]:

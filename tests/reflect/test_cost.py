@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import date, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from face_helpers import TODAY, fixture_copy, memory_on, write_pages
 from store_helpers import synced
 
+from memctl.ids import question_id
 from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
 from memctl.index.index import Index
@@ -23,6 +25,7 @@ from memctl.index.sync import sync, verify
 from memctl.notes.workspace import Workspace
 from memctl.recall import entry_hits
 from memctl.reflect import fact_source, reflect as night
+from memctl.reflect.made import read_made
 from memctl.reflect.reflect import reflect
 
 PATH = "bank/world.md"
@@ -152,12 +155,52 @@ def test_a_day_costs_no_more_after_many(
     assert many - few <= 2 * (all_held - held) + 30 and more <= asked + 10, counts
 
 
+def test_an_answer_costs_the_days_since_its_line(
+    diaries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In words by `settles=` alone too; only of an answer that is taken out nobody knows what it was about."""
+    workspace = Workspace(shutil.copytree(diaries / str(MANY), tmp_path / "copy").resolve())
+    told = "- O(0.9) @Heron: Loves rainy summer evenings ^f-old\n- W @Heron: Hates rainy summer evenings ^f-new\n"
+    day, log = date(2025, 11, 1), workspace.root / "memory/2025-11-01.md"
+    (workspace.root / "memory/2025-10-31-late.md").write_text(f"## Retain\n\n{told}", "utf-8")
+    log.write_text("## Retain\n\n", "utf-8")
+    reflect(memory_on(workspace, day))
+    assert "f-new" in (workspace.root / "bank/opinions.md").read_text("utf-8")
+    before, read = log.read_bytes(), {}
+    settled = question_id("belief", "o-old", "f-new")
+    for what, line in {"nothing": "", "answer": f"- S(settles={settled}): Not about it\n", "gone": ""}.items():
+        log.write_bytes(before + line.encode())
+        with monkeypatch.context() as patched:
+            work = Work(patched)
+            reflect(memory_on(workspace, day), since=day)
+        read[what] = work.lines
+        assert ("f-new" in (workspace.root / "bank/opinions.md").read_text("utf-8")) == (what != "answer")
+    assert read["nothing"] == 0 and read["gone"] - read["answer"] > 2 * MANY, read  # three facts a day
+
+
 def test_nothing_is_read_where_nothing_changed(diaries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = Workspace((diaries / str(FEW)).resolve())
     with monkeypatch.context() as patched:
         work = Work(patched)
         assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 10, 1)).pages
     assert work.statements < 40 and work.lines == 0, (work.lines, work.statements)
+
+
+def test_what_is_kept_in_no_shape_that_is_known_makes_all_again(diaries: Path, tmp_path: Path) -> None:
+    workspace = Workspace(shutil.copytree(diaries / str(FEW), tmp_path / "copy").resolve())
+    kept = workspace.memory / "reflected.json"
+    made = json.loads(kept.read_text("utf-8"))
+    wrong = [
+        *({**made, name: each} for name in made for each in (None, 1, [None], {"1": None}, [["x", "y"]])),
+        [],
+        made | {"new": 1},
+    ]
+    for each in wrong:
+        kept.write_text(json.dumps(each), "utf-8")
+        assert read_made(workspace) is None, each
+    kept.write_text("[" * 100_000, "utf-8")
+    assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 11, 1)).pages
+    assert read_made(workspace) is not None
 
 
 def test_all_facts_are_read_once_and_a_day_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -255,12 +255,12 @@ def _links(fact: Fact) -> Iterator[str]:
 
 
 def _evidence(content: str) -> str | None:
-    """What a piece of evidence under a belief points at: the line that stated it, spoke for or against it, or ended it."""
+    """What a piece of evidence under a belief points at: the line that stated it, spoke for or against it, or ended it, or is gone."""
     bullet = parse_bullet(content)
     if bullet is None:
         return None
     relation = {"stated": "stated", "superseded": "ended", "questioned": "questioned"}.get(bullet.verdict, "weighed")
-    return f"{relation} {bullet.ref or '-'}"
+    return f"{'gone' if bullet.gone else relation} {bullet.ref or '-'}"
 
 
 def _own_day(entry: Entry) -> date | None:

@@ -75,6 +75,12 @@ CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest
 -- Facts that may move a belief or enter a page of bank/: told, trusted, public, and no summary by memctl.
 CREATE VIEW countable AS SELECT * FROM public WHERE is_told AND is_trusted AND kind <> 'observation';
 
+-- Ids that others may not read: of private lines, and of evidence that stands on no page until reflect has seen that it is gone:
+-- as its line was made private it may have been put in other words, or on another day.
+CREATE VIEW hidden AS SELECT ref FROM entry WHERE private = 1 UNION
+    SELECT target FROM link WHERE relation IN ('stated', 'weighed', 'ended', 'questioned') AND target <> '-'
+    AND NOT EXISTS (SELECT 1 FROM entry WHERE ref = target AND block IS NULL);
+
 CREATE TABLE mention (                  -- entry.names, one row a name
     name  TEXT NOT NULL,                -- key of the name as written there
     entry INTEGER NOT NULL,
@@ -83,7 +89,7 @@ CREATE TABLE mention (                  -- entry.names, one row a name
 
 CREATE TABLE link (                     -- entry.links, one row a link
     target   TEXT NOT NULL,             -- an id
-    relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects, settles, by; of evidence under a belief: stated, weighed, ended
+    relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects, settles, by; of evidence under a belief: stated, weighed, ended, gone
                                         -- of tags: tag #key, tags #key for the whole page; of links to a file: leads [key (index/rows.py)
     entry    INTEGER NOT NULL,
     PRIMARY KEY (target, relation, entry)

@@ -18,6 +18,7 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from calls import Call, http, mcp
 from face_helpers import TODAY, call, memory_on, write_pages
 from hash_embedder import HashEmbedder
@@ -279,3 +280,22 @@ def test_a_private_twin_changes_no_id(lines: list[str]) -> None:
             done = memory.public().retain("W @Peter: likes bread", day="2025-11-08", said_by="agent")
             told.append([done.kept[0].ref, *sorted(hit.ref for hit in memory.public().recall("bread", k=9).hits)])
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    "made", ["- W(private) @Anna: {}", "- O(private) @Anna: {}, still", "- O(0.9; private @Anna: {}"]
+)
+@pytest.mark.parametrize("said", ["Likes zanzibarite", "Любит тайнослов", "喜欢秘藏鲸鱼"])
+def test_a_belief_whose_line_turned_private_is_told_to_nobody(tmp_path: Path, said: str, made: str) -> None:
+    """Before reflect has seen it, though the line has another id now and stands in other words, or in wrong ones."""
+    path, text = "memory/2025-11-20.md", "## Retain\n\n- O(0.9) @Anna: {}\n- W @Anna: Dives\n- W @Anna: Sings\n"
+    workspace = write_pages(tmp_path / "notes", {path: text.format(said)})
+    memory_on(workspace).reflect()
+    told = [
+        lambda on: on.fresh.public().beliefs(), http("/v1/recall", query="Anna"), http("/v1/context", message="Anna"),
+        mcp("recall", query="Anna"), lambda on: read(Session(on.memory), "memctl://entity/Anna"),
+        http("/v1/show", ref="bank/opinions.md"), lambda on: on.fresh.context("Anna").as_json(),
+    ]  # fmt: skip
+    assert all(said in Asked(workspace).said(each) for each in told)
+    write_pages(tmp_path / "notes", {path: text.replace("- O(0.9) @Anna: {}", made).format(said)})
+    assert not any(said in Asked(workspace).said(each) for each in told)

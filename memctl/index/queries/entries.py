@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def private_refs(index: Index) -> frozenset[str]:
-    """The ids of all private lines, and of the beliefs that they state; asked for once until the index changes."""
+    """The ids that others may not read, and of the beliefs that such lines state; asked for once until the index changes."""
 
     def found() -> frozenset[str]:
-        refs = index.column("SELECT ref FROM entry WHERE private = 1")
+        refs = index.column("SELECT ref FROM hidden")
         return frozenset([*refs, *(f"o-{ref.removeprefix('f-')}" for ref in refs)])
 
     return index.remembered("private", found)

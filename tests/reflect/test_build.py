@@ -273,24 +273,8 @@ class History:
 
 
 STEPS = [
-    "tell",
-    "tell",
-    "tell",
-    "tell",
-    "edit",
-    "date",
-    "later",
-    "later",
-    "reflect",
-    "reflect",
-    "reflect",
-    "forget",
-    "hand",
-    "drop",
-    "clone",
-    "answer",
-    "answer",
-]
+    *["tell"] * 4, "edit", "date", *["later"] * 2, *["reflect"] * 3, "forget", "hand", "drop", "clone", *["answer"] * 2
+]  # fmt: skip
 
 
 def snapshot_bank(made: Workspace) -> dict[str, bytes]:

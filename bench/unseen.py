@@ -1,6 +1,6 @@
 """What memctl judges of text by another hand: tests/data/unseen2, whose README.md says how it was made and when it was looked at.
 
-`python bench/unseen.py [changes updates evidence prompts chats months] [--list] [--keep DIR]`. Every workspace is made anew;
+`python bench/unseen.py [changes updates evidence prompts chats months near] [--list] [--keep DIR]`. Every workspace is made anew;
 `--keep` leaves them in DIR. Words alone with MEMCTL_VECTORS=none, else with the vectors of the model that is installed. `--list` prints what missed, for judging by
 hand and never for tuning. What this version of memctl does not have yet is printed as "not there yet".
 """
@@ -416,8 +416,51 @@ def months() -> None:
     )
 
 
+# -- near: is the older line offered to whoever writes the newer one, and what does that cost where nothing changed? --------
+
+
+def near() -> None:
+    count: Tally = defaultdict(Counter)
+    every = [*rows("changes.jsonl"), *(row | {"keyed": "update"} for row in rows("updates.jsonl"))]
+    for name in dict.fromkeys(row["workspace"] for row in every):
+        mine = [row for row in every if row["workspace"] == name and row.get("change", True) and row["older"]]
+        older = {row["current"]: (row["keyed"], row["older"]) for row in reversed(mine)}
+        with folder(f"near-{name}") as root, memctl.open(root, now=datetime.fromisoformat(NOW)) as memory:
+            pages = {page["path"]: page["text"] for page in rows(f"months/{name}.jsonl")}
+            for path, text in sorted(pages.items(), key=lambda page: (page[0] != "memory.md", page[0])):
+                lines = text.splitlines(keepends=True)
+                for n, line in enumerate(lines):
+                    if re.match(r"- [WBOS][ (:]", line):
+                        (root / path).write_text("".join(lines[:n]), "utf-8")
+                        memory.embed()
+                        done = memory.retain(line[2:], day=Path(path).stem)
+                        group, gold = older.get(f"{path}#L{n + 1}", ("nothing changed", ()))
+                        group = {True: "keyed", False: "words"}.get(group, group)
+                        _near(count[group], memory.near(done)[0], gold, f"{name} {path}#L{n + 1}")
+                (root / path).write_text(text, "utf-8")
+    for group, one in count.items():
+        print(
+            f"near {group}: older line among three {one['there']}, first {one['first']}; with a reason {one['reason']}, to people {one['telling']}"
+        )
+        shown = ", ".join(f"{one[f'{way} lines'] / one['all']:.2f} {way}" for way in ("there", "reason", "telling"))
+        print(f"    lines offered for each of {one['all']} facts: {shown}")
+
+
+def _near(one: Counter[str], offered: Sequence[memctl.Question], gold: Sequence[str], what: str) -> None:
+    right = [any(shows(each.sides[0], source) for source in gold) for each in offered]
+    one.update(all=1, first=any(right[:1]))
+    for way, those in (
+        ("there", [True] * len(right)), ("reason", [bool(each.why) for each in offered]),
+        ("telling", [each.is_telling for each in offered]),
+    ):  # fmt: skip
+        one.update({way: any(map(min, right, those)), f"{way} lines": sum(those)})
+    if gold and not any(right):
+        missed(what, "is not offered its older line")
+
+
 SETS: dict[str, Callable[[], None]] = {
     "changes": changes, "updates": updates, "evidence": evidence, "prompts": prompts, "chats": chats, "months": months,
+    "near": near,
 }  # fmt: skip
 
 

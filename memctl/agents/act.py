@@ -131,12 +131,13 @@ class _Actor:
 
     def _save_fact(self, command: Command) -> CommandResult:
         fact, notes = _fact(command.values)
-        kept = self._seen.retain(fact, said_by="agent", dry_run=self._dry_run)
-        (one,) = kept.kept
+        seen = self._seen
+        kept = seen.retain(fact, said_by="agent", dry_run=self._dry_run)
+        (one,), (near,) = kept.kept, seen.near(kept)
         done = "stood there already" if one.already else "would be saved" if self._dry_run else "saved"
         notes += list(kept.warnings)
         told = "; ".join([f"{done}: {one.citation} ^{one.ref}", *notes])
-        data = one.as_json() | {"origin": fact.source, "notes": notes}
+        data = one.as_json() | {"origin": fact.source, "notes": notes, "near": [each.offer_json() for each in near]}
         return CommandResult(command.name, command.line, True, told, diff=kept.diff, data=data)
 
     def _get_fact(self, command: Command) -> CommandResult:

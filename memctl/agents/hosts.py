@@ -420,7 +420,8 @@ def _text(wish: Wish) -> str:
         "attempt. One self-contained sentence a line:\n"
         f'`{run("retain")} --source agent "W(key=db) @Atlas: The database is PostgreSQL 17"`.\n'
         "W is fact, `B(outcome=fail, task=deploy)` experience, `O(c=0.8)` opinion; `key=` where a new value replaces the old.\n"
-        "Never secrets, guesses, or what was only recalled.\n\n"
+        "Where the answer names an earlier line that this one replaces, settle it as below. Never secrets, guesses, or what\n"
+        "was only recalled.\n\n"
         f"**Review** when the user asks for it or a session ends: `{run('review')}` lists what memory is unsure of. Ask the\n"
         f"user, one at a time; settle it {answer}by that command with `ID KEY` behind it. Answer by yourself only what this\n"
         "conversation says in so many words.\n"

@@ -38,7 +38,7 @@ def retain(
     dry_run: bool = DRY_RUN,
     **attributes: Any,
 ) -> None:  # fmt: skip
-    """Write a fact down in today's log. When it answers, the fact is on disk."""
+    """Write a fact down in today's log. When it answers, the fact is on disk; earlier lines that it may replace are named."""
     given: dict[str, Any] = {"kind": kind, "about": about or (), "day": day, "dry_run": dry_run} | attributes
     if attributes["sealed"] and text in (None, [], ["-"]):
         from .workspace import ask
@@ -50,7 +50,9 @@ def retain(
         lines = [line for line in sys.stdin.read().split("\n") if line.strip()]
     if not any(lines):
         raise Usage("nothing to retain", "give the text, or - and pipe in one fact a line")
-    print_retained(call, call.memory.retain(lines, allow_secrets=allow_secrets, **given), dry_run)
+    done = call.memory.retain(lines, allow_secrets=allow_secrets, **given)
+    is_asked = not dry_run and (call.out.json or not call.out.quiet)
+    print_retained(call, done, dry_run, call.memory.near(done, vectors=call.out.json) if is_asked else ())
 
 
 @command("recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ..facts import Citation, Kind, Period
 from ..hits import Answer, Hit, answer_json, hit_json, more_line
-from ..markdown.escape import many, one_line
+from ..markdown.escape import defused, many, one_line
 from .call import Call
 from .output import BOLD, FAINT, YELLOW
 
 if TYPE_CHECKING:
-    from ..memory import Passage, Retained, SaidIn
+    from ..memory import Passage, Question, Retained, SaidIn
 
 _UNLIKELY = 0.2  # below that a person is told: fitted where half of the questions have no answer, and owners mostly ask what they wrote down
 _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
@@ -187,11 +187,13 @@ def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
         )
 
 
-def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:
-    """Print where each fact stands now, or with a dry run the diff."""
+def print_retained(call: Call, done: "Retained", dry_run: bool, near: "Sequence[Sequence[Question]]" = ()) -> None:
+    """Print where each fact stands now, or with a dry run the diff; and what it is `near` and may replace."""
+    offered = [each for some in near for each in some]
+    call.out.recalls = bool(offered)
     if call.out.json:
         made = {"schema": 1, "dry_run": dry_run, "kept": [kept.as_json() for kept in done.kept], "diff": done.diff}
-        call.out.raw_json(made | {"warnings": list(done.warnings)})
+        call.out.raw_json(made | {"warnings": list(done.warnings), "near": [each.offer_json() for each in offered]})
         return
     if dry_run:
         call.out.diff(done.diff)
@@ -201,6 +203,8 @@ def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:
         if kept.already:
             call.out.note(f"already there: {kept.citation}")
     call.out.note(*(f"warning: {warning}" for warning in done.warnings))
+    for each in (each for each in offered if each.is_telling):
+        call.out.note(f"may replace {defused(each.older)}: `memctl review {each.id} y` if so, b both hold, n neither")
 
 
 def print_passages(call: Call, passages: "Sequence[Passage]") -> None:

@@ -27,7 +27,7 @@ from ..reflect.proposals import CORE, with_line, with_refusal
 from ..retain.retain import retain
 from . import keep
 from .collect import core_proposal, open_questions, questions
-from .question import REWORDED, Question, answer_line, forget_shown, keep_text, reworded, shown, words_of
+from .question import OFFERED, REWORDED, Question, answer_line, forget_shown, keep_text, reworded, shown, words_of
 
 _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
 
@@ -95,7 +95,7 @@ def _find(memory: OpenMemory, ref: str) -> Question:
     if line := settled(memory.index, [ref]).get(ref):
         place = line.cited
         raise Refused(f"{ref} is settled, by {place}", "delete that line to be asked again")
-    last = shown(memory.workspace).get(ref)
+    last = shown(memory.workspace).get(ref) or shown(memory.workspace, OFFERED).get(ref)
     if last is None:
         found = next((each for each in questions(memory) if each.id == ref), None)
         if found is None:

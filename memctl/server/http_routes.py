@@ -15,6 +15,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import NoWorkspace
@@ -25,6 +26,7 @@ from .requests import (
     ANSWER,
     ANSWERED,
     ERROR,
+    OFFERS,
     ONE,
     PACK,
     PASSAGES,
@@ -136,12 +138,13 @@ def _review(served: Served, asked: Body) -> dict[str, Any]:
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _retain(served: Served, asked: Body) -> dict[str, Any]:
-    given = dict(asked)
-    done = served.view.retain(given.pop("text"), day=given.pop("date", None), said_by="agent", **given)
-    (kept,) = done.kept
+def _retain(served: Served, asked: Body, offers: bool = True) -> dict[str, Any]:
+    given, view = dict(asked), served.view
+    done = view.retain(given.pop("text"), day=given.pop("date", None), said_by="agent", **given)
+    (kept,), (near,) = done.kept, view.near(done) if offers else ((),)
     made = {"schema": 1, "citation": str(kept.citation), "id": kept.ref, "already": kept.already}
-    return made | {"dry_run": asked.get("dry_run", False), "warnings": list(done.warnings)}
+    made |= {"dry_run": asked.get("dry_run", False), "warnings": list(done.warnings)}
+    return made | {"near": [each.offer_json() for each in near]}
 
 
 def _only(run: Run, *names: str) -> Run:
@@ -223,7 +226,7 @@ ROUTES = (
     ),
     Route(
         "POST", "/store", "Write one fact down; when this answers, it is on disk", _CITED,
-        _only(_retain, "citation", "id", "already"), StoreRequest,
+        _only(partial(_retain, offers=False), "citation", "id", "already"), StoreRequest,
         {"text": "O(0.9) @Peter: Prefers short replies"}, writes=True,
     ),
     Route("GET", "/stats", "Counts, days, sizes, freshness, and how long answers take", _STATS_SCHEMA, _stats),
@@ -241,7 +244,7 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/retain", "Write one fact down, with all of its attributes",
-        answer_schema(schema=ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*"),
+        answer_schema(schema=ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*", near=OFFERS),
         _retain, RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "agent"}, writes=True,
     ),
     Route(

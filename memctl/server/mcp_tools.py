@@ -23,6 +23,7 @@ from .forgetting import FORGOTTEN, forget_confirmed
 from .requests import (
     ANSWER,
     ANSWERED,
+    OFFERS,
     ONE,
     PASSAGE,
     QUESTIONS,
@@ -200,13 +201,18 @@ def _answer(session: Session, *, id: str, option: str, text: str | None = None) 
 
 def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any) -> ToolAnswer:
     """Write a fact down; when this answers, it is on disk. One without a source was said by the agent."""
-    done = session.view.retain(text, dry_run=dry_run, said_by="agent", **given)
+    view = session.view
+    done = view.retain(text, dry_run=dry_run, said_by="agent", **given)
+    near = [each for some in view.near(done) for each in some if each.why]
     kept = [one.as_json() for one in done.kept]
     line, warnings = done.kept[0].line, _bounded(done.warnings)
     said = [f"{one.citation} ^{one.ref}" + (" stood there already" if one.already else "") for one in done.kept]
     head = "would be kept as:" if dry_run else "kept:"
-    told = "\n".join([head, *said, f"  {printable(line)}", *map(_note, warnings)])
-    return ToolAnswer({"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}, told)
+    offers = [f"- may replace {each.id} {_safe(each.older)}: answer y if so, b both hold, n neither" for each in near]
+    offered = [fence("\n".join(offers))] if near else []
+    told = "\n".join([head, *said, f"  {printable(line)}", *map(_note, warnings), *offered])
+    made = {"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}
+    return ToolAnswer(made | {"near": [each.offer_json() for each in near]}, told)
 
 
 def _note(text: str) -> str:
@@ -407,9 +413,10 @@ TOOLS = (
     ),
     Tool(
         "retain", "Remember",
-        "Write one lasting, self-contained fact to today's log: who, what, why. Returns its citation. No secrets.",
+        "Write one lasting, self-contained fact to today's log: who, what, why. Returns its citation. No secrets. Where it names "
+        "an earlier line that the new one replaces, settle it with answer.",
         RetainTool,
-        answer_schema(schema=ONE, dry_run="boolean", kept=list_of(_KEPT), line="string", warnings="string*"),
+        answer_schema(schema=ONE, dry_run="boolean", kept=list_of(_KEPT), line="string", warnings="string*", near=OFFERS),
         _retain, writes=True,
     ),
     Tool(

@@ -19,7 +19,7 @@ from ..index.index import Index
 from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
-from ..index.queries.beliefs import settled_ids, side_by_side, weighed
+from ..index.queries.beliefs import newest_beside, settled_ids, side_by_side, weighed
 from ..index.queries.expiry import expiry_on
 from ..index.queries.names import keys_of
 from ..index.reread import reread, text_of
@@ -45,6 +45,15 @@ _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
+_OFFERED = 3  # earlier lines of which a newer one may replace one, in the eyes of whoever wrote it
+_FEW, FEW = (
+    3,
+    "one of few",
+)  # states of an entity that are all offered, beside one that is no event; and why
+_POINTS = ("supersedes ", "corrects ", "supports ", "refutes ")  # a line that does so says itself what it is about
+_TELLING = 0.25  # of the weight of what two lines share: enough to offer the older one,
+_TOPIC, _EVENT = 0.5, 0.6  # with more for one topic, and less for what happened
+_NUMBER, _MEANING = 0.2, 0.5  # in the order of what is offered: numbers in both, and the nearest by vectors
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
 
@@ -114,6 +123,23 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
+def borne_on(memory: OpenMemory, newer: Row, alike: Sequence[int] = ()) -> list[Replaced]:
+    """The three earlier lines of the same entity, likest first, that a line may replace whatever its words: for whoever
+    wrote it, and knows. `judgement.reason` is empty where the two share nothing.
+
+    `alike` are the entries nearest to it by vectors, nearest first. Reads a bounded number of rows of the open index.
+    """
+    told = any(link.startswith(_POINTS) for link in newer.links.split("\n"))
+    if told or not _speaks(newer) or not is_trusted(newer.origin):
+        return []
+    standing = _standing(memory, _Finder(memory).offered(newer, alike))
+    states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value}
+    few = FEW if len(states) <= _FEW and newer.kind != Kind.EXPERIENCE.value else ""
+    reasons = ((pair, pair.judgement.reason or few * (pair.older.id in states)) for pair in standing)
+    found = [pair._replace(judgement=pair.judgement._replace(reason=why)) for pair, why in reasons]
+    return [pair for pair in found if pair.older.id in states or pair.judgement.reason][:_OFFERED]
+
+
 def orders(pair: Replaced) -> bool:
     """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
     told = is_trusted(pair.newer.origin) and pair.judgement.rule not in (HEARSAY, NEVER)
@@ -173,15 +199,52 @@ class _Finder:
                 found.append(Replaced(other, entry, judgement, change.nearness))
         return found
 
+    def offered(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:
+        """Earlier lines about the same, by search terms alone: likest first, then the newest, what happened last."""
+        names = list(self._names(entry))
+        if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
+            return []  # its slot says what it replaces
+        own = set(queries.own_terms(self._index, [entry.id]).get(entry.id, "").split())
+        named = {term for key in names for term in terms(key)}
+        mine = {term for term in own if len(term) > 1 and "=" not in term} - stop_terms() - named
+        led = frozenset[str]().union(*map(reading.led_to, mine))
+        counted = queries.rarest(self._index, mine | led, _POSTINGS_TELLING)
+        like = queries.lines_like(self._index, entry, names, list(counted), _BESIDE) if counted else []
+        rows = {row.id: row for row in (*like, *newest_beside(self._index, entry, names, _BESIDE))}
+        rows |= queries.by_ids(self._index, alike)
+        rows = {i: row for i, row in rows.items() if self._may_give_way(row, entry, own)}
+        total = queries.entry_count(self._index) + _USUAL
+        nearest = {i: place for place, i in enumerate(i for i in alike if i in rows)}
+        found: list[Replaced] = []
+        for i, its in queries.own_terms(self._index, rows).items():
+            held = set(its.split())
+            shared = sum(_rarity(counted[term], total) for term in mine & held & counted.keys())
+            shared += _TOPIC * (not led.isdisjoint(held)) - _EVENT * (rows[i].kind == Kind.EXPERIENCE.value)
+            why = "shared words" if shared > _TELLING else "nearest in meaning" if nearest.get(i) == 0 else ""
+            numbers = all(any(map(reading.is_numeral, words)) for words in (mine, held))
+            worth = shared + _NUMBER * numbers + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
+            judgement = Judgement("replacement", "replaces", Tier.ASKED, why)
+            found.append(Replaced(rows[i], entry, judgement, round(worth, 6)))
+        return sorted(found, key=lambda pair: (pair.nearness, _place(pair.older)), reverse=True)[:_LIKELY]
+
+    def _may_give_way(self, older: Row, newer: Row, said: Set[str]) -> bool:
+        """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""
+        if not is_trusted(older.origin) or older.role not in (Role.FACT.value, Role.ITEM.value) or not _speaks(older):
+            return False
+        is_meant = newer.names or not older.names or self._is_named(older, said)
+        return bool(is_meant) and self._is_beside(older, newer) and self._is_other(older, newer)
+
+    def _is_named(self, entry: Row, said: Set[str]) -> bool:
+        """True where some search terms name one of those whom an entry is about."""
+        return any(name and name <= said for name in ({*terms(key)} for key in self._names(entry)))
+
     def _changed(self, older: Row, newer: Row) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
         change = judge_change(one, other, self._weight) if one and other else None
         if not change or not other or not older.names or newer.names or change.judgement.rule == KIND:
             return change
-        said = {*terms(other.text)}
-        names = [{*terms(key)} for key in self._names(older)]
-        return change if any(name and name <= said for name in names) else None
+        return change if self._is_named(older, {*terms(other.text)}) else None
 
     def _weight(self, word: str) -> float:
         """How telling a word of the lines is that were read. Most are told apart before their words are weighed."""
@@ -189,7 +252,7 @@ class _Finder:
             words = {word for each in self._unweighed for said in each.sentences for word in said.words}
             self._unweighed.clear()
             known, total = queries.frequencies(self._index, words), queries.entry_count(self._index) + _USUAL
-            self._weights |= {word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total) for word in words}
+            self._weights |= {word: _rarity(known.get(word, 1), total) for word in words}
         return self._weights[word]
 
     def _is_beside(self, older: Row, newer: Row) -> bool:
@@ -266,6 +329,11 @@ class _Finder:
         facts = [i for i in likest if about[i]]
         told = (i for i in likest if not markers.isdisjoint(held[i]))
         return list(dict.fromkeys((*facts[:_FOUND], *islice(told, _FOUND))))
+
+
+def _rarity(count: int, total: int) -> float:
+    """How telling a term is that stands in so many of all entries, from 0 to 1."""
+    return math.log(1 + total / count) / math.log(1 + total)
 
 
 def _leading(statement: Statement) -> list[str]:

@@ -97,7 +97,7 @@ def test_a_value_of_a_slot_confirms_no_guess(attributes: str, day: str) -> None:
 
 
 def _unsigned(text: str) -> str:
-    return re.sub(r"f-[0-9a-z]{8}|sha=[0-9a-f]+", "", text)
+    return re.sub(r"[fq]-[0-9a-z]{8}|sha=[0-9a-f]+", "", text)
 
 
 @pytest.mark.parametrize("mark", ["O(c=0.7", "W(for=f-op000001"])

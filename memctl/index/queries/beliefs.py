@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
@@ -117,6 +117,21 @@ def newest_about(index: Index, names: Iterable[str]) -> int | None:
     )
     found: tuple[str, int | None] = max(index.rows_in(sql, names), default=("", None))
     return found[1]
+
+
+_READ = 500  # lines about a name, and of the newest ones of all, among which the newest about it are found
+
+
+def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) -> list[Row]:
+    """Trusted facts about the same names, or about none, told no later, the newest of them; not all of a common name are read."""
+    marks = ", ".join("?" * len(names))
+    about = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND entry = trusted.id)" if names else "names = ''"
+    sql = (
+        f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention WHERE name IN ({marks}) LIMIT {_READ}) "
+        f"UNION SELECT * FROM (SELECT id FROM entry WHERE day <= ? ORDER BY day DESC LIMIT {_READ})) AND {about} "
+        "AND role = 'fact' AND kind <> 'observation' AND +day <= ? AND id <> ? ORDER BY +day DESC, id DESC LIMIT ?"
+    )
+    return selected(index, sql, (*names, entry.day, *names, entry.day, entry.id, limit))
 
 
 def said_since(index: Index, since: date) -> list[int]:

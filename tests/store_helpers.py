@@ -152,7 +152,7 @@ def strays(workspace: Workspace) -> list[str]:
     """Files that memctl may not leave behind: anything that is no page and no known file of the derived folder."""
     known = {
         ".gitignore", "public", "recalled", "reflected.json", "undo.jsonl", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm",
-        "index.seal", "index.broken", "lock", "reflect.lock", "review.lock", "keep.lock", "review.json", "embed.lock",
+        "index.seal", "index.broken", "lock", "reflect.lock", "review.lock", "keep.lock", "review.json", "offered.json", "offered.lock", "embed.lock",
         "shared", "shared.json", "vectors.lock", "vectors.sqlite", "vectors.sqlite-wal", "vectors.sqlite-shm",
     }  # fmt: skip
     derived = [p.name for p in workspace.memory.iterdir() if p.name not in known] if workspace.memory.exists() else []

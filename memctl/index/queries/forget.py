@@ -188,7 +188,9 @@ def drop_derived(workspace: Workspace) -> None:
     """Remove what else was made of the lines: a broken index, what review showed last or was answered with and could not follow,
     what reflect made bank/ from, what a process was writing when it was killed."""
     # reflected.json has hashes of pages as they were, which prove a guess, and names; the next reflect makes all again.
-    derived = [workspace.derived / name for name in ("index.broken", "review.json", "offered.json", "held.json", "review.txt")]
+    derived = [
+        workspace.derived / name for name in ("index.broken", "review.json", "offered.json", "held.json", "review.txt")
+    ]
     reflected = workspace.memory / "reflected.json", workspace.memory / "reflected.part"
     parts = {*workspace.memory.glob(".*.part"), *workspace.derived.glob(".*.part")}
     for path in (*derived, *reflected, *parts):

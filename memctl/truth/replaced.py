@@ -46,10 +46,9 @@ _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
 _OFFERED = 3  # earlier lines of which a newer one may replace one, in the eyes of whoever wrote it
-_FEW, FEW = (
-    3,
-    "one of few",
-)  # states of an entity that are all offered, beside one that is no event; and why
+_FEW = 3  # states of an entity that are all offered, beside one that is no event
+FEW = "one of few"
+"""Why such a one is offered."""
 _POINTS = ("supersedes ", "corrects ", "supports ", "refutes ")  # a line that does so says itself what it is about
 _TELLING = 0.25  # of the weight of what two lines share: enough to offer the older one,
 _TOPIC, _EVENT = 0.5, 0.6  # with more for one topic, and less for what happened
@@ -225,7 +224,7 @@ class _Finder:
             worth = shared + _NUMBER * numbers + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
             judgement = Judgement("replacement", "replaces", Tier.ASKED, why)
             found.append(Replaced(rows[i], entry, judgement, round(worth, 6)))
-        return sorted(found, key=lambda pair: (pair.nearness, _place(pair.older)), reverse=True)[:_LIKELY]
+        return sorted(found, key=lambda pair: (pair.nearness, pair.older.told), reverse=True)[:_LIKELY]
 
     def _may_give_way(self, older: Row, newer: Row, said: Set[str]) -> bool:
         """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""

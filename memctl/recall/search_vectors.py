@@ -21,10 +21,9 @@ from ..index.queries.entries import Filter, Query, digests_of, embeddable, filte
 from .rank import UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
-    from ..vectors.file import Vectors
+    from ..vectors.file import Scan, Vectors
     from ..vectors.models import Embedder
     from ..vectors.quantized import Code
-    from ..vectors.search import Scan
 
 NEAREST = 50  # entries that vectors add to those that words find
 _PATIENCE = 30.0  # seconds for a model to load and to embed the question

@@ -30,7 +30,7 @@ from ..markdown.escape import many
 from ..notes.workspace import Workspace
 from ..system import locked
 from . import models
-from .file import Vectors, begin_vectors, drop_vectors, has_vectors, open_vectors
+from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of
 from .tables import FoundVector
@@ -163,7 +163,9 @@ class _Pass:
         with closing(self._vectors()) as vectors:
             try:
                 for _ in range(_ROUNDS):
-                    if not self._round(vectors):
+                    todo = _to_embed(vectors, self._index)
+                    self._total = self._done + sum(leaf.entries for leaf in todo)
+                    if not sum(self._page(vectors, leaf) for leaf in todo):
                         break
             except _Stop as stop:
                 self._report.stopped = str(stop)
@@ -183,12 +185,6 @@ class _Pass:
         if head and head[:2] == (embedder.id, embedder.dim):
             return begin_vectors(workspace, *head)
         return begin_vectors(workspace, embedder.id, embedder.dim, means or _means(embedder))
-
-    def _round(self, vectors: Vectors) -> int:
-        """Every page that is missing now; returns how many were made whole."""
-        todo = _to_embed(vectors, self._index)
-        self._total = self._done + sum(leaf.entries for leaf in todo)
-        return sum(self._page(vectors, leaf) for leaf in todo)
 
     def _page(self, vectors: Vectors, leaf: Leaf) -> bool:
         """Embed one page; False where it was written meanwhile, so that not all of it could be."""
@@ -305,7 +301,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
     """
     workspace = memory.workspace
     try:
-        if not has_vectors(workspace) and not (workspace.derived / "vectors.broken").exists():
+        if not any(os.path.lexists(workspace.derived / name) for name in ("vectors.sqlite", "vectors.broken")):
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
             kept = open_vectors(workspace)

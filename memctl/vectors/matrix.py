@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from ..errors import MemctlError
 from ..index.lexical import ORDINAL_BITS
 from ..notes.workspace import Workspace
-from .file import Vectors, open_vectors
+from .file import Scan, Vectors, inode, open_vectors
 from .models import one_thread
 from .quantized import Code
-from .search import Scan, inode
 from .tables import DAMAGE
 
 MOST_BYTES = 4 << 30  # A graph that would take more memory is not made

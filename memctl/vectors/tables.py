@@ -1,4 +1,4 @@
-"""The file of vectors: its tables, its sums, what of a damaged one can be saved. file.py and search.py read and write through here.
+"""The file of vectors: its tables, its sums, what of a damaged one can be saved. file.py reads and writes through here.
 
 Every row carries a CRC-32 of what it holds. A row that fails it is left out, and made again by the next `index`.
 """
@@ -211,8 +211,7 @@ def _beside(path: Path) -> list[Path]:
 def remove(path: Path) -> None:
     """Remove a file of vectors and what SQLite keeps beside it."""
     for name in _beside(path):
-        with suppress(FileNotFoundError):
-            name.unlink()
+        name.unlink(missing_ok=True)
 
 
 def move_aside(path: Path) -> None:

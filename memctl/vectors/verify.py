@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..ids import page_id
 from ..markdown.escape import many
 from ..notes.workspace import Workspace
-from .file import Vectors, has_vectors, open_vectors
+from .file import Vectors, open_vectors
 from .matrix import Matrix
 from .quantized import Code, codes_of
 from .tables import read_pack
@@ -36,12 +36,10 @@ class VectorsChecked(NamedTuple):
 
 def verify_vectors(workspace: Workspace) -> VectorsChecked | None:
     """None where there are no vectors. Ten seconds at most for the questions."""
-    if not has_vectors(workspace):
-        return None
-    notes: list[str] = []
+    notes: list[str] = []  # empty where there is no file
     vectors = open_vectors(workspace, notes.append)
     if vectors is None:
-        return VectorsChecked(0, 0, tuple(notes), 0, None)
+        return VectorsChecked(0, 0, tuple(notes), 0, None) if notes else None
     with closing(vectors):
         return check_vectors(vectors, {page_id(page.path): page.path for page in workspace.scan()})
 

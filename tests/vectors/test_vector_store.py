@@ -29,10 +29,9 @@ from memctl.index.heal import with_index
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
-from memctl.vectors.file import Vectors, begin_vectors, drop_vectors, has_vectors, open_vectors
+from memctl.vectors.file import Scan, Vectors, begin_vectors, drop_vectors, open_vectors
 from memctl.vectors.matrix import hold
 from memctl.vectors.quantized import Code
-from memctl.vectors.search import Scan
 from memctl.vectors.tables import FoundVector
 from memctl.vectors.verify import check_vectors
 
@@ -96,7 +95,7 @@ def told(workspace: Workspace) -> str | None:
 def test_no_file_is_no_vectors(tmp_path: Path) -> None:
     """And nothing is made by asking."""
     assert open_vectors(Workspace(tmp_path)) is None
-    assert told(Workspace(tmp_path)) == "" and not has_vectors(Workspace(tmp_path))
+    assert told(Workspace(tmp_path)) == "" and not (tmp_path / ".memory/vectors.sqlite").exists()
     assert list(tmp_path.iterdir()) == []
 
 

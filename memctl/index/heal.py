@@ -59,7 +59,7 @@ def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
                     raise
                 is_busy = code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
                 raise (LockBusy(str(path), 10.0) if is_busy else CannotWrite(str(path), str(error))) from error
-            _unseal(path)
+            path.with_suffix(".seal").unlink(missing_ok=True)
             if attempt == 2 and index.path:
                 _move_aside(path)
         finally:
@@ -204,9 +204,8 @@ def _in_memory(reason: str, original: sqlite3.Connection | None = None) -> Index
 def _move_aside(path: Path) -> None:
     """Take a broken index away. It is derived and holds text, so it goes; what is not a file was put there by somebody."""
     for end in ("-wal", "-shm", "-journal"):
-        with suppress(FileNotFoundError):
-            path.with_name(path.name + end).unlink()
-    _unseal(path)
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    path.with_suffix(".seal").unlink(missing_ok=True)
     with suppress(FileNotFoundError):
         if path.is_file() or path.is_symlink():
             path.unlink()
@@ -310,8 +309,3 @@ def _write_seal(path: Path) -> None:
         fd = os.open(path.with_suffix(".seal"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN_SAFELY, 0o666)
         with open(fd, "w", encoding="ascii") as stream:
             stream.write(str(state_of(path)))
-
-
-def _unseal(path: Path) -> None:
-    with suppress(FileNotFoundError):
-        path.with_suffix(".seal").unlink()

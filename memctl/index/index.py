@@ -211,10 +211,6 @@ class Index:
         self._db.execute("DELETE FROM page WHERE id = ?", (number,))
         self._db.execute(f"INSERT INTO page VALUES ({_marks(len(values))})", values)
 
-    def put_unreadable(self, path: str, status: os.stat_result | None, problem: str, looked_ns: int) -> None:
-        """Keep a row that says why a page could not be read, and none of its entries."""
-        self.put(PageRows(path, None, path, None, (), ()), status, b"", looked_ns, problem)
-
     def look_again(self, path: str, status: os.stat_result, looked_ns: int) -> None:
         """The file was read again and is the same: remember its new status."""
         self._db.execute(

@@ -154,35 +154,28 @@ class OpenMemory:
                 self.tell(f"{folder}: {problem}")
         return report
 
-    def _but(
-        self: M,
-        workspace: Workspace | None = None,
-        clock: Callable[[], datetime] | None = None,
-        index: Index | None = None,
-    ) -> M:
+    def _but(self: M, **changed: object) -> M:
         other = copy(self)
-        other._workspace = workspace or self._workspace
-        other._clock = clock or self._clock
-        other._index = index or self._index
+        vars(other).update(changed)
         return other
 
     def paused(self: M) -> M:
         """The same with `now` standing still, for one call of a process that stays."""
         now = self.now
-        return self._but(clock=lambda: now)
+        return self._but(_clock=lambda: now)
 
     def with_workspace(self: M, workspace: Workspace) -> M:
         """The same with other settings, such as without a model, for one call."""
-        return self._but(workspace)
+        return self._but(_workspace=workspace)
 
     def bound(self: M, index: Index) -> M:
         """The same with an index that is open already."""
         now = self.now
-        return self._but(self.workspace, lambda: now, index)
+        return self._but(_workspace=self.workspace, _clock=lambda: now, _index=index)
 
     def on(self: M, day: date) -> M:
         """The same with another day for today."""
-        return self._but(clock=lambda: datetime.combine(day, datetime.min.time()))
+        return self._but(_clock=lambda: datetime.combine(day, datetime.min.time()))
 
     def close(self) -> None:
         """Let go of the index; the next call opens it again."""

@@ -12,7 +12,7 @@ from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
 from ..ids import hashed, page_id
@@ -23,9 +23,7 @@ from .heal import open_scratch, with_index
 from .index import Index, Known, Progress, silent
 from .queries.entries import dump, private_refs, terms_held
 from .queries.forget import expunge, has_leftovers
-
-if TYPE_CHECKING:
-    from .row import PageRows
+from .row import PageRows
 
 _WHAT = "indexing"  # as progress is told
 RACY_NS = 2_000_000_000
@@ -47,8 +45,12 @@ class Step(NamedTuple):
 
     @property
     def is_young(self) -> bool:
-        """True for a page whose status is as it was, and which is read again only because it is too young to tell."""
-        return _has_its_status(self.disk, self.row)
+        """True for a page that was read, and whose file shows no change since: it is read again only if too young to tell."""
+        disk, row = self
+        if disk is None or disk.status is None or row is None or not row.sha256:
+            return False
+        status = disk.status
+        return (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
 
 
 def changes(found: Sequence[PageFile], known: Sequence[Known]) -> list[Step]:
@@ -64,15 +66,7 @@ def _is_known(step: Step) -> bool:
         return False
     if disk.status is None:
         return disk.problem == row.problem and not row.sha256
-    return _has_its_status(disk, row) and disk.status.st_mtime_ns < row.looked_ns - RACY_NS
-
-
-def _has_its_status(disk: PageFile | None, row: Known | None) -> bool:
-    """True for a page that was read, and whose file shows no change since."""
-    if disk is None or disk.status is None or row is None or not row.sha256:
-        return False
-    status = disk.status
-    return (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
+    return step.is_young and disk.status.st_mtime_ns < row.looked_ns - RACY_NS
 
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
@@ -299,7 +293,8 @@ def _take(index: Index, step: Step, reads: Iterator[Read], report: SyncReport) -
     if read.status is None:
         problem = read.problem or "unreadable"
         if row is None or row.problem != problem or row.sha256:
-            index.put_unreadable(disk.path, disk.status, problem, time.time_ns())
+            # A row that says why, and none of its entries.
+            index.put(PageRows(disk.path, None, disk.path, None, (), ()), disk.status, b"", time.time_ns(), problem)
             report.problems[disk.path] = problem
     elif read.rows is None:
         index.look_again(disk.path, read.status, read.looked_ns)

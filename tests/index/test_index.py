@@ -20,7 +20,7 @@ from memctl.index.lexical import select_terms
 from memctl.index.queries.entries import dump, embeddable, frequencies, own_lines, rarest
 from memctl.index.queries.names import has_entities, listed_names, resolve
 from memctl.index.reread import reread
-from memctl.index.row import Row
+from memctl.index.row import PageRows, Row
 from memctl.index.rows import rows_of
 from memctl.index.sync import build_index as index, verify
 from memctl.notes.files import read_page
@@ -152,7 +152,8 @@ def test_a_page_that_becomes_unreadable_keeps_only_its_reason(workspace: Workspa
     with open_scratch() as opened:
         put(opened, workspace, "bank/entities/Peter.md", PAGES["bank/entities/Peter.md"])
         with opened.writing():
-            opened.put_unreadable("bank/entities/Peter.md", None, "gone bad", 1)
+            none = PageRows("bank/entities/Peter.md", None, "bank/entities/Peter.md", None, (), ())
+            opened.put(none, None, b"", 1, "gone bad")
         assert [(row.path, row.problem, row.sha256) for row in opened.known()] == [
             ("bank/entities/Peter.md", "gone bad", b"")
         ]

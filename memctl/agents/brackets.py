@@ -207,7 +207,7 @@ class _ReplyReader:
         text, start = self._text, opener.start()
         name = _name(opener["name"])
         attribute = _compiled(_ATTRIBUTE).match(text, opener.end())
-        bare = attribute is None or _attribute_name(name, attribute["name"]) not in COMMANDS[name]
+        bare = attribute is None or _attribute_name(name, attribute) not in COMMANDS[name]
         if bare and not self._may_be_bare(name, opener):
             return None
         limit = self._limit(name, start)
@@ -262,7 +262,7 @@ class _ReplyReader:
             closer = _STRICT.get(self._text[attribute.end() : attribute.end() + 1]) if attribute else None
             if attribute is None or closer is None:
                 return None
-            key, begin = _attribute_name(name, attribute["name"]), attribute.end() + 1
+            key, begin = _attribute_name(name, attribute), attribute.end() + 1
             close = self._closer(closer, begin)
             if close is None or key in values or not self._is_sound(key, begin, close):
                 return None
@@ -305,7 +305,7 @@ class _ReplyReader:
                 attribute = _compiled(_KNOWN).match(self._text, at, limit)
                 if attribute is None:
                     return None
-                key, at = _attribute_name(name, attribute["name"]), attribute.end()
+                key, at = _attribute_name(name, attribute), attribute.end()
             bare = False
             left = {*COMMANDS[name]} - {*values, key}
             found = self._value(name, key, left, at, limit)
@@ -354,13 +354,13 @@ class _ReplyReader:
                         return begin, start, ending.end(), True
                     if is_document or unbalanced is None:
                         unbalanced = begin, start, ending.end(), True
-                elif (following := _compiled(_KNOWN).match(text, end, limit)) and _is_one(name, following, left):
+                elif (after := _compiled(_KNOWN).match(text, end, limit)) and _attribute_name(name, after) in left:
                     return begin, start, end, False
             elif (  # the next attribute begins, and the quotation mark before it is missing
                 kind == "attribute"
                 and text[start - 1] in " \t\n,;,；，、"
                 and (not closers or (not is_document and text[end : end + 1] in _CLOSERS))
-                and _is_one(name, token, left)
+                and _attribute_name(name, token) in left
             ):
                 return begin, start, start, False
         self._is_open = unbalanced is None and unquoted is not None
@@ -372,16 +372,12 @@ def _name(spelled: str) -> str:
     return next(name for name in COMMANDS if name.replace("_", "") == letters)
 
 
-def _attribute_name(command: str, spelled: str) -> str:
+def _attribute_name(command: str, attribute: re.Match[str]) -> str:
     """The name of an attribute of a command, whatever it is called there."""
-    low = spelled.lower()
+    low = attribute["name"].lower()
     if low in COMMANDS[command]:
         return low
     return _TEXT[command] if low == "text" else _ALIASES.get(low, low)
-
-
-def _is_one(command: str, attribute: re.Match[str], left: Collection[str]) -> bool:
-    return _attribute_name(command, attribute["name"]) in left
 
 
 def _unescaped(value: str, key: str) -> str:

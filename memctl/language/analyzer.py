@@ -190,7 +190,7 @@ def _classify(char: str, code: int) -> str:
     if category in ("Cf", "Me") or is_point or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF:
         return ""
     if category[0] in "LNM":
-        return simplified().get(char, char) if 0x3400 <= code <= 0x9FFF else char
+        return simplified().get(code, char) if 0x3400 <= code <= 0x9FFF else char
     # Unassigned here may be a letter or an emoji of a newer Unicode than this Python's.
     return f" {char} " if category in ("So", "Sc", "Sm", "Co", "Cn") else " "
 
@@ -272,11 +272,11 @@ def _irregular() -> dict[str, str]:
 
 
 @cache
-def simplified() -> dict[str, str]:
-    """Traditional Chinese characters -> simplified, read when the first Chinese character is met."""
+def simplified() -> dict[int, str]:
+    """Traditional Chinese characters -> simplified, as `str.translate` takes them; read when the first one is met."""
     held = words("zh", "characters")
     pairs = "".join(held["unihan"] + held["added"])
-    return dict(zip(pairs[::2], pairs[1::2], strict=True))
+    return str.maketrans(dict(zip(pairs[::2], pairs[1::2], strict=True)))
 
 
 @lru_cache(maxsize=20_000)

@@ -82,17 +82,12 @@ def transliterate(word: str) -> str:
 
     Chinese characters stay, in their simplified form.
     """
-    plain = word if word.isascii() else word.translate(_CYRILLIC).translate(_simplified())
+    plain = word if word.isascii() else word.translate(_CYRILLIC).translate(simplified())
     for old, new in _table("phonetic", "transliterations").items():
         plain = plain.replace(old, new)
     for pattern, by in _RULES if not {"c", "y", "j"}.isdisjoint(plain) else ():
         plain = re.sub(pattern, by, plain)
     return _DOUBLED.sub(r"\1", plain) or word
-
-
-@cache
-def _simplified() -> dict[int, str]:
-    return {ord(old): new for old, new in simplified().items()}
 
 
 @cache
@@ -107,7 +102,7 @@ def _pinyin() -> tuple[dict[str, str], dict[str, str]]:
 
 def is_surname(char: str) -> bool:
     """True for a Chinese character that is a common surname, traditional or simplified."""
-    return char.translate(_simplified()) in _pinyin()[0]
+    return char.translate(simplified()) in _pinyin()[0]
 
 
 def pinyin_keys(name: str) -> Iterator[str]:
@@ -116,7 +111,7 @@ def pinyin_keys(name: str) -> Iterator[str]:
     `surname given`, and for words, of which either may be the surname, the other way round too.
     """
     if 2 <= len(name) <= 3 and all(map(is_han, name)):
-        plain = name.translate(_simplified())
+        plain = name.translate(simplified())
         surnames, given = _pinyin()
         if plain[0] in surnames and all(char in given for char in plain[1:]):
             yield f"@{surnames[plain[0]]} {''.join(given[char] for char in plain[1:])}"

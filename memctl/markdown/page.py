@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
 # Markdown in which a marker line is text: code fences, and HTML that goes on over blank lines and comments.
+# Where no line may open any, blocks are found without a parser.
 _SWALLOWS = re.compile(r" {0,3}(?:```|~~~|<(?:script|pre|style|textarea)(?=[\s>]|$)|<\?|<!\[CDATA\[)", re.IGNORECASE)
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 
@@ -354,11 +355,6 @@ def plain_blocks(lines: Sequence[str]) -> list[MarkdownBlock] | None:
 # -- managed blocks ---------------------------------------------------------------------------------------------------
 
 
-def _may_hide(lines: Iterable[str]) -> bool:
-    """False if no line can open what swallows a marker: then no Markdown parser is needed to find the blocks."""
-    return any(map(_SWALLOWS.match, lines))
-
-
 def _hidden_lines(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> set[int]:
     """The 1-based lines that stand inside a code fence, or inside HTML that ends at a tag of its own."""
     hidden: set[int] = set()
@@ -376,7 +372,7 @@ def live_blocks(lines: Sequence[str]) -> list[Block]:
     shown = _shown(lines)
     if not any(map(is_marker, shown)):
         return []
-    return find_blocks(shown, _hidden_lines(_blocks(shown), shown) if _may_hide(shown) else ())
+    return find_blocks(shown, _hidden_lines(_blocks(shown), shown) if any(map(_SWALLOWS.match, shown)) else ())
 
 
 _CLOSINGS = {"<?": "?>", "<![cdata[": "]]>"}
@@ -385,7 +381,7 @@ _CLOSINGS = {"<?": "?>", "<![cdata[": "]]>"}
 def open_end(lines: Sequence[str]) -> str:
     """The line that closes what a page leaves open at its end and would swallow a marker there; empty if nothing is."""
     shown = _shown(lines)
-    last = _blocks([*shown, "", "x"])[-1] if _may_hide(shown) else None
+    last = _blocks([*shown, "", "x"])[-1] if any(map(_SWALLOWS.match, shown)) else None
     if last is None or last.last <= len(shown) + 1 or last.type not in ("fence", "html_block"):
         return ""
     if last.type == "fence":

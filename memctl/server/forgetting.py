@@ -7,11 +7,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingFound, Refused
-from ..memory import Memory
 from .requests import ONE, answer_schema, list_of
 
 if TYPE_CHECKING:
-    from ..memory import Forgetting
+    from ..memory import Forgetting, Memory
 
 _MOST = 100  # lines that a person can look through before they say yes
 _LINE = answer_schema(id="string", source="string", kind="string", reason="string")

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import NoWorkspace
 from ..hits import answer_json
-from ..memory import Memory
 from .forgetting import FORGOTTEN, forget_confirmed
 from .requests import (
     ANSWER,
@@ -52,7 +51,7 @@ from .requests import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..memory import CandidateFact
+    from ..memory import CandidateFact, Memory
 
 Body = Mapping[str, Any]
 Run = Callable[["Served", Body], dict[str, Any]]

@@ -26,9 +26,9 @@ _OBJECT = r"(?P<value>.+)"
 _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
-_NAME_WORD = r"(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff][\w&.+-]*(?:\]\])?"
+_NAME_WORD = r"(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff][\w&.+-]*(?:['’][A-Z]\w+)?(?:\]\])?"
 _EXACT = frozenset(("version", "email", "phone", "title", "state", "store", "job", "job_ru"))
-_ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "called"))
+_ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store"))
 
 
 class Relation(NamedTuple):
@@ -276,7 +276,7 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
         "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
         "phone": r"\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
-        "whole": rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: {_NAME_WORD})*)(?=\s*(?:$|[.,;:!(—–，。]|(?:{ending})\s))",
+        "whole": rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: (?:{_NAME_WORD}|v?\d[\w.]*))*)(?=\s*(?:$|[.,;:!(—–，。])|\s(?:{ending})\s)",
         "firm": "|".join((*said, quoted, r"[A-ZÀ-ÞА-Я][\w&.-]+(?: [A-ZÀ-ÞА-Я][\w&.-]+)*")),
     }
     return plain.get(kind) or "|".join(said)
@@ -288,7 +288,8 @@ def _is_no_firm(said: str, chosen: tuple[str, ...]) -> bool:
         bare = re.sub(f"(?:{pattern(chosen, 'relations', 'town ending')})$", "", said)
         return bare in _places("cities", "countries") or bool(re.search(pattern(chosen, "relations", "no firm"), bare))
     first = stem_key(said).split(" ")[0]
-    return first in _places("cities", "countries") or first in words_of("relations", "software")
+    listed = first in _places("cities", "countries", "software")
+    return listed or bool(re.search(pattern(chosen, "relations", "no firm"), first))
 
 
 @cache

@@ -317,8 +317,11 @@ def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:
     It stands before the one with the time, or says of itself that it is new.
     """
     alone = day is None or said.first is None or said.first <= day
-    for clause in _CLAUSE_END.split(text):
-        if find_times(clause, day or said.last or date.min):
+    times = {clause: find_times(clause, day or said.last or date.min) for clause in _CLAUSE_END.split(text)}
+    if said.first is None and any(at and at[0].end - at[0].start == len(its.strip(" .!")) for its, at in times.items()):
+        return False  # "…, until 3 May" says when all of it ends
+    for clause, found in times.items():
+        if found:
             alone = False
         elif is_change(clause) or (alone and len(query_terms(clause)) > 1 and not (is_past(clause) or is_plan(clause))):
             return True

@@ -107,8 +107,7 @@ def _triggers() -> dict[str, list[_Rule]]:
             said = pattern((language,), "relations", "noun frame").replace("{phrase}", said)
         rule = _Rule(key, frame == "noun", value, said, beside(language), own)
         for marked, choices in re.findall(r"<(=?)([^>]+)>", phrase):
-            listed = pattern(beside(language), "relations", choices) if marked else choices
-            for choice in listed.split("|"):
+            for choice in (pattern(beside(language), "relations", choices) if marked else choices).split("|"):
                 found.setdefault(_WORD.findall(choice)[0], []).append(rule)
     return found
 
@@ -149,8 +148,7 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     said = _value(rule, match["value"])
     if said is None or _is_doubtful(plain[match.start() :], rule.beside):
         return None
-    key = "country" if rule.key == "city" and (said in _places("countries")) else rule.key
-    return Relation(key, said)
+    return Relation("country" if rule.key == "city" and said in _places("countries") else rule.key, said)
 
 
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
@@ -191,8 +189,7 @@ def _is_name(bare: str, names: Sequence[str]) -> bool:
     """True for the first name of the line, in full or by its first or last words («Ирина» for «Ирина Волкова»)."""
     marked = _compiled(rf"(?P<name>{AT_NAME}|{WIKI_NAME})").fullmatch(bare)
     if marked:
-        spelled = read_name(marked["name"])
-        return not names or entity_key(spelled) == entity_key(names[0])
+        return not names or entity_key(read_name(marked["name"])) == entity_key(names[0])
     if not names or _QUOTED & set(bare):
         return False
     said, full = stem_key(bare).split(), stem_key(names[0]).split()
@@ -284,10 +281,8 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
 
 def _is_no_firm(said: str, chosen: tuple[str, ...]) -> bool:
     """A town, a country or a program, as far as they are listed; in Chinese, a place that ends as places do."""
-    if has_han(said):
-        bare = re.sub(f"(?:{pattern(chosen, 'relations', 'town ending')})$", "", said)
-        return bare in _places("cities", "countries") or bool(re.search(pattern(chosen, "relations", "no firm"), bare))
-    first = stem_key(said).split(" ")[0]
+    town = re.sub(f"(?:{pattern(chosen, 'relations', 'town ending')})$", "", said)
+    first = town if has_han(said) else stem_key(said).split(" ")[0]
     listed = first in _places("cities", "countries", "software")
     return listed or bool(re.search(pattern(chosen, "relations", "no firm"), first))
 

@@ -13,7 +13,7 @@ soon as a page has changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -179,7 +179,7 @@ class Question:
 
     def offer_json(self) -> dict[str, Any]:
         """That line as plain values, and why it is offered; keys are only ever added."""
-        return {"question": self.id, "reason": self.why} | hit_json(self.sides[0])
+        return {"question": self.id, "newer": self.about[1], "reason": self.why} | hit_json(self.sides[0])
 
     @property
     def is_telling(self) -> bool:
@@ -286,7 +286,7 @@ def shown(workspace: Workspace, name: str = _FILE) -> dict[str, Shown]:
     """What was shown last, by id and in its order; empty where that was not kept."""
     with suppress(ValueError, TypeError):
         rows = json.loads(_text(workspace, name) or "[]")
-        return {ref: Shown(Doubt(kind, tuple(about)), words, is_public) for ref, kind, about, words, is_public in rows}
+        return {ref: Shown(Doubt(kind, tuple(map(str, about))), *rest) for ref, kind, about, *rest in rows}
     return {}
 
 
@@ -303,11 +303,11 @@ def near(memory: OpenMemory, kept: Sequence[Kept], vectors: bool) -> tuple[tuple
     Nobody waits for an answer: `review` and contexts do not know of them, and later ones take their place. None for what stood
     there already, is sealed or not trusted, and none where anything goes wrong: the facts are on disk.
     """
-    none = ((),) * len(kept)
+    none, refs = ((),) * len(kept), {each.ref for each in kept}
     if len(kept) > _AT_ONCE:
         return none
     with suppress(Exception):
-        found = memory.run(lambda at: tuple(_near(at, each, vectors) for each in kept))
+        found = memory.run(lambda at: tuple(_near(at, each, refs, vectors) for each in kept))
         fresh = {q.id: Shown(Doubt(q.kind, q.about), words_of(q), True) for each in found for q in each}
         with locked(memory.workspace.memory / "offered.lock", 0.5) if fresh else nullcontext():
             last = [*(shown(memory.workspace, OFFERED) | fresh).items()][-_LAST:]
@@ -316,12 +316,12 @@ def near(memory: OpenMemory, kept: Sequence[Kept], vectors: bool) -> tuple[tuple
     return none
 
 
-def _near(memory: OpenMemory, kept: Kept, vectors: bool) -> tuple[Question, ...]:
+def _near(memory: OpenMemory, kept: Kept, beside: Collection[str], vectors: bool) -> tuple[Question, ...]:
     rows = [row for row in entries_at(memory.index, kept.citation) if row.ref == kept.ref]
     if kept.already or kept.fact.sealed or len(rows) != 1:
         return ()
     said = f"{', '.join(kept.fact.entities)}: {kept.fact.text}".removeprefix(": ")  # as lines are embedded
-    found = borne_on(memory, rows[0], _alike(memory, said) if vectors else ())
+    found = borne_on(memory, rows[0], beside, _alike(memory, said) if vectors else ())
     hits = hits_of(memory, [*rows, *(pair.older for pair in found)])
     sides = ((hits.get(pair.older.id), hits.get(pair.newer.id), pair.judgement.reason) for pair in found)
     return tuple(

@@ -343,7 +343,7 @@ _QUESTION = answer_schema(
     id="string", kind="string", text="string", about="string*", sides=list_of(_HIT), why="string",
     options=list_of(answer_schema(key="string", text="string")),
 )  # fmt: skip
-OFFERS = list_of(answer_schema(question="string", reason="string", id="string", source="string", content="string"))
+OFFERS = list_of(answer_schema(**dict.fromkeys(("question", "newer", "reason", "id", "source", "content"), "string")))
 QUESTIONS = answer_schema(schema=ONE, questions=list_of(_QUESTION), waiting="integer")
 ANSWERED = answer_schema(
     schema=ONE, dry_run="boolean", id="string", option="string", source="string?", line="string", warnings="string*"

@@ -51,8 +51,9 @@ FEW = "one of few"
 """Why such a one is offered."""
 _POINTS = ("supersedes ", "corrects ", "supports ", "refutes ")  # a line that does so says itself what it is about
 _TELLING = 0.25  # of the weight of what two lines share: enough to offer the older one,
+_TELLING_NOBODY = 0.7  # beside a line that names nobody more than one word, or than the topic
 _TOPIC, _EVENT = 0.5, 0.6  # with more for one topic, and less for what happened
-_NUMBER, _MEANING = 0.2, 0.5  # in the order of what is offered: numbers in both, and the nearest by vectors
+_MEANING = 0.5  # in the order of what is offered, for the nearest by vectors
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
 
@@ -122,16 +123,18 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
-def borne_on(memory: OpenMemory, newer: Row, alike: Sequence[int] = ()) -> list[Replaced]:
+def borne_on(memory: OpenMemory, newer: Row, beside: Collection[str] = (), alike: Sequence[int] = ()) -> list[Replaced]:
     """The three earlier lines of the same entity, likest first, that a line may replace whatever its words: for whoever
     wrote it, and knows. `judgement.reason` is empty where the two share nothing.
 
-    `alike` are the entries nearest to it by vectors, nearest first. Reads a bounded number of rows of the open index.
+    `beside` are the ids of lines written together with it, `alike` the entries nearest to it by vectors, nearest first.
+    Reads a bounded number of rows of the open index.
     """
     told = any(link.startswith(_POINTS) for link in newer.links.split("\n"))
     if told or not _speaks(newer) or not is_trusted(newer.origin):
         return []
-    standing = _standing(memory, _Finder(memory).offered(newer, alike))
+    likely = _Finder(memory).offered(newer, alike)
+    standing = _standing(memory, [pair for pair in likely if pair.older.ref not in beside])
     states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value}
     few = FEW if len(states) <= _FEW and newer.kind != Kind.EXPERIENCE.value else ""
     reasons = ((pair, pair.judgement.reason or few * (pair.older.id in states)) for pair in standing)
@@ -204,8 +207,7 @@ class _Finder:
         if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
             return []  # its slot says what it replaces
         own = set(queries.own_terms(self._index, [entry.id]).get(entry.id, "").split())
-        named = {term for key in names for term in terms(key)}
-        mine = {term for term in own if len(term) > 1 and "=" not in term} - stop_terms() - named
+        mine = {term for term in own if len(term) > 1 and "=" not in term} - stop_terms() - {*terms(" ".join(names))}
         led = frozenset[str]().union(*map(reading.led_to, mine))
         counted = queries.rarest(self._index, mine | led, _POSTINGS_TELLING)
         like = queries.lines_like(self._index, entry, names, list(counted), _BESIDE) if counted else []
@@ -214,14 +216,13 @@ class _Finder:
         rows = {i: row for i, row in rows.items() if self._may_give_way(row, entry, own)}
         total = queries.entry_count(self._index) + _USUAL
         nearest = {i: place for place, i in enumerate(i for i in alike if i in rows)}
-        found: list[Replaced] = []
+        found, least = list[Replaced](), _TELLING if names else _TELLING_NOBODY
         for i, its in queries.own_terms(self._index, rows).items():
             held = set(its.split())
             shared = sum(_rarity(counted[term], total) for term in mine & held & counted.keys())
             shared += _TOPIC * (not led.isdisjoint(held)) - _EVENT * (rows[i].kind == Kind.EXPERIENCE.value)
-            why = "shared words" if shared > _TELLING else "nearest in meaning" if nearest.get(i) == 0 else ""
-            numbers = all(any(map(reading.is_numeral, words)) for words in (mine, held))
-            worth = shared + _NUMBER * numbers + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
+            why = "shared words" if shared > least else "nearest in meaning" if nearest.get(i) == 0 else ""
+            worth = shared + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
             judgement = Judgement("replacement", "replaces", Tier.ASKED, why)
             found.append(Replaced(rows[i], entry, judgement, round(worth, 6)))
         return sorted(found, key=lambda pair: (pair.nearness, pair.older.told), reverse=True)[:_LIKELY]

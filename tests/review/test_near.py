@@ -209,14 +209,16 @@ def test_who_is_quiet_or_writes_many_lines_hears_nothing(tmp_path: Path) -> None
     many = "".join(f"W @Vera: Has flat number {number}\n" for number in range(11))
     assert "may replace" not in call(["-q", "retain", "Left her flat", "--about", "Vera"], tmp_path).err
     assert "may replace" not in call(["retain", "-"], tmp_path, stdin=many).err
-    assert "may replace" in call(["retain", "-"], tmp_path, stdin="W @Vera: Her flat is sold\n").err
+    told = call(["retain", "-"], tmp_path, stdin="W @Vera: Her flat is sold\nW @Vera: Her flat is empty\n").err
+    assert "may replace" in told and "sold" not in told  # what is written at once is not offered
 
 
 def test_json_says_all_three(tmp_path: Path) -> None:
     Place(tmp_path, lines("Vera", *OTHERS[:4], MOVED["en"][1]))
     told = json.loads(call(["retain", MOVED["en"][2], "--about", "Vera", "--json"], tmp_path).out)
     assert told["near"][0]["content"] == MOVED["en"][1] and len(told["near"]) == 3
-    assert told["near"][0]["source"] == f"{DAY}#L7" and told["near"][0]["reason"] and not told["near"][2]["reason"]
+    assert told["near"][0]["newer"] == told["kept"][0]["id"]
+    assert told["near"][0]["reason"] and not told["near"][2]["reason"]
     answered = json.loads(call(["review", told["near"][0]["question"], "b", "--json"], tmp_path).out)
     assert answered["option"] == "b"
 
@@ -243,10 +245,19 @@ def test_a_model_that_acts_leaves_it_to_the_host(tmp_path: Path) -> None:
     assert done.results[0].data["near"][0]["content"] == MOVED["en"][1] and "Berlin" not in done.results[0].told
 
 
-def test_a_client_that_only_reads_has_neither_tool(tmp_path: Path) -> None:
-    from memctl.server.mcp_tools import offered
+def test_offers_that_were_damaged_are_none(tmp_path: Path) -> None:
+    place = Place(tmp_path, lines("Vera", MOVED["en"][1]))
+    (first,) = place.near(MOVED["en"][2], about="Vera")
+    (tmp_path / ".memory/offered.json").write_text(f'[["{first.id}", "replaced", [1, 2], "x", true]]')
+    with pytest.raises(NothingFound):
+        place.memory.answer(first.id, "y")
 
-    assert not {"retain", "answer"} & offered(False).keys() and {"retain", "answer"} <= offered(True).keys()
+
+def test_ordinary_lines_that_name_nobody_are_offered_little(tmp_path: Path) -> None:
+    text = "- W: Bought bread on the way home\n- W: Rents two rooms by the park\n- W: Keeps bees\n"
+    place = Place(tmp_path, text * 2)
+    assert not any(each.is_telling for each in place.near("The office moved to Kiel"))
+    assert any(each.is_telling for each in place.near("The bees are sold"))
 
 
 def test_others_are_offered_nothing_private(tmp_path: Path) -> None:

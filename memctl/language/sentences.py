@@ -125,6 +125,11 @@ def is_past(text: str) -> bool:
     return _says("past", text)
 
 
+def is_yearly(text: str) -> bool:
+    """True for a day that comes every year: a birthday, «годовщина», 纪念日."""
+    return _says("yearly", text)
+
+
 def is_plan(text: str) -> bool:
     """True for a line about what is to come: "is planned for", "will", «собирается», 计划. Its day ends it."""
     return _says("plan", text)

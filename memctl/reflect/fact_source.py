@@ -283,7 +283,7 @@ class _PageLines:
     def events(self, most: int) -> tuple[PageLine, ...]:
         """What happened, the important before the newest."""
         told = self._lines([f for f in self._events if not self._is_over(f)][: 2 * _EVENTS])
-        newest = sorted((*told, *self._of_their_day), key=_told_when, reverse=True)
+        newest = sorted((*told, *self._of_their_day), key=_begun, reverse=True)
         return tuple(sorted(newest, key=lambda line: (line.hit.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
 
     def durable(self, kind: str) -> tuple[PageLine, ...]:
@@ -292,7 +292,7 @@ class _PageLines:
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
         lines = self._lines((f for f in facts if f.id not in hidden), fold=False)
         found = [line for line in lines if line.hit.source.path != f"bank/{kind}.md"][-_DURABLE:]
-        return tuple(sorted(found, key=lambda line: (line.hit.key or "", _begun(line.hit), line.hit.ref)))
+        return tuple(sorted(found, key=lambda line: (line.hit.key or "", _begun(line))))
 
     def _holds(self, fact: beliefs.Light) -> bool:
         standing = self._verdict.validity[fact.id]
@@ -360,9 +360,5 @@ def _newest_of_each(slots: Sequence[beliefs.Light]) -> list[beliefs.Light]:
     return [fact for _, versions in sorted(by_key.items()) for fact in versions[-_VERSIONS:]]
 
 
-def _told_when(line: PageLine) -> tuple[str, str, str]:
-    return str(line.hit.valid.first or line.hit.day or ""), line.hit.day or "", line.hit.ref
-
-
-def _begun(hit: Hit) -> tuple[str, str]:
-    return str(hit.valid.first or hit.valid.last or hit.day or ""), hit.day or ""
+def _begun(line: PageLine) -> tuple[str, str, str]:
+    return str(line.hit.valid.first or line.hit.valid.last or line.hit.day or ""), line.hit.day or "", line.hit.ref

@@ -23,7 +23,7 @@ from ..index.recalled import recalled_lately
 from ..index.reread import reread, text_of
 from ..language.dates import coming
 from ..language.names import entity_key
-from ..language.sentences import is_plan
+from ..language.sentences import is_plan, is_yearly
 from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
@@ -147,8 +147,9 @@ def _speaks(doubt: Doubt, hit: Hit) -> bool:
 
 
 def _was_ahead(hit: Hit) -> bool:
-    """True for a line that began after it was told, or may have, or whose words are a plan; one that its author gave an end is over."""
-    if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day:
+    """True for a line that began after it was told, or may have, or whose words are a plan; one that its author gave an end is
+    over, and what comes every year has no end."""
+    if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or is_yearly(hit.content):
         return False
     ahead = str(hit.valid.first or "") > hit.day or is_plan(hit.content)
     return ahead or coming(hit.content, date.fromisoformat(hit.day)) is not None

@@ -288,8 +288,7 @@ def _never(pair: _Pair) -> PairJudgement | None:
 def _is_whole(pair: _Pair) -> bool:
     """True for two facts that share some words; else where each sentence is all that its line says, in few words."""
     sizes = len(pair.lines.older.sentences), len(pair.lines.newer.sentences), len(pair.one.words) // (_BRIEF + 1)
-    alone = sizes == (1, 1, 0)
-    return alone or (pair.lines.of_facts and len(pair.shared) > 1)
+    return sizes == (1, 1, 0) or (pair.lines.of_facts and len(pair.shared) > 1)
 
 
 def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:

@@ -275,6 +275,10 @@ class _Finder:
         """
         held = queries.read_lines(self._index, {*(entry.id for entry in entries), *beside})
         leading = {entry.id: _leading_terms(held[entry.id][0] if entry.id in held else "") for entry in entries}
+        names = {entry.id: {term for key in self._names(entry) for term in terms(key)} for entry in entries}
+        led = {
+            i: {term[:STEM] for term in own if is_han(term[0]) or term not in names[i]} for i, own in leading.items()
+        }
         chosen = queries.rarest(self._index, set().union(*leading.values()), _POSTINGS_TELLING)
         alone = len(entries) <= _FIRST or not beside  # what stands further below is held against what was found with it
         ids = self._told_later(entries, chosen) if chosen and alone else []
@@ -291,7 +295,7 @@ class _Finder:
             is_told = row.id in beside or row.kind != Kind.NOTE.value
             if older and (is_told or not markers.isdisjoint(own) or any(map(reading.is_numeral, own))):
                 heads = {term[:STEM] for term in own}
-                older = [entry for entry in older if self._leads(entry, leading[entry.id], heads)]
+                older = [entry for entry in older if not heads.isdisjoint(led[entry.id])]
                 likely[row.id] = [entry for entry in older if self._is_other(entry, row)]
             if len(likely) == _LIKELY:
                 break
@@ -301,11 +305,6 @@ class _Finder:
         likely = {i: [entry for entry in older if entry.id in short] for i, older in likely.items()}
         self.read(found[i] for i, older in likely.items() if older)
         return [found[i] for i, older in likely.items() if any(self._changed(entry, found[i]) for entry in older)]
-
-    def _leads(self, entry: Row, leading: Collection[str], heads: Collection[str]) -> bool:
-        """True where a search term of an entry, or a form of it, leads to a line with these; not the name that both have."""
-        names = {term for key in self._names(entry) for term in terms(key) if not is_han(term[0])}
-        return any(term[:STEM] in heads for term in leading if term not in names)
 
     def _told_later(self, entries: Sequence[Row], chosen: Mapping[str, int]) -> list[int]:
         """Lines about the same names told from the first of the entries on that hold one of the terms, the likest first:

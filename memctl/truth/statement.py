@@ -95,7 +95,7 @@ def _with_clauses(text: str, names: frozenset[str]) -> Iterator[ReadSentence]:
     for part in (clause, rest) if names else (clause,):
         if comma and len(part) > _SHORTEST and not _fits("no statement", part):
             made = _read(part, names)
-            yield made._replace(marks=made.marks | (whole.marks & {"unsure"}))
+            yield made._replace(marks=made.marks | (whole.marks & {"unsure"}), which=made.which or whole.which)
 
 
 @lru_cache(maxsize=4096)
@@ -169,14 +169,18 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     whole = ReadSentence(text, frozenset(ordered), frozenset({"unsure"} if _fits("unsure", text) else ()))
     if whole.is_long:
         return whole
+    marks, topics = whole.marks | _marks(text), _topics_of(text)
+    counted = "" if topics or marks & {"now", "change", "new"} else _cut("period", timeless, " ")[0]
+    is_figure = _NUMBER.search(counted) or _han_number().search(counted)  # that of another month stands beside it
+    months = frozenset(" ".join(terms(month)) for month in _matched("period", text) if is_figure)
     return whole._replace(
-        marks=whole.marks | _marks(text),
+        marks=marks,
         numbers=tuple(_numbers(timeless)),
         times=frozenset(" ".join(terms(time)) for time in said),
-        topics=_topics_of(text),
+        topics=topics,
         kin=kin,
         people=people,
-        which=_matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]),
+        which=_matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]) | months,
         beside=_matched("beside", text),
         kinds=frozenset(
             (kind, word) for word in (*tokens, *re.findall(r"[\w+#]+", text.casefold())) for kind in kinds_of(word)
@@ -281,7 +285,7 @@ def _numbers(text: str) -> list[Amount]:
 
 def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
     """The number at a place of a text, unless it is a name ("box 3"), a version or a place in an order."""
-    if _is_no_amount(text, end):
+    if _compiled("no amount", spoken_in(text), flags=re.IGNORECASE).match(text, end):
         return None
     after = _unit().match(text, end)
     word = after[1] if after and (is_han(after[1][0]) or not {*terms(after[1])[:1]} & stop_terms()) else ""
@@ -291,10 +295,6 @@ def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
     unit = terms(word)[0] if word[:1].isalpha() and not is_han(word[0]) and terms(word) else word[:1]
     written = text[start:end] + (after[0] if after and word else "")
     return Amount(value, unit, written.strip(), is_stated)
-
-
-def _is_no_amount(text: str, end: int) -> bool:
-    return bool(_compiled("no amount", spoken_in(text), flags=re.IGNORECASE).match(text, end))
 
 
 def _is_stated(text: str, start: int) -> bool:
@@ -320,7 +320,7 @@ def is_numeral(term: str) -> bool:
 def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
     found = []
     for match in _han_number().finditer(text, run.start(), run.end()):
-        if not _is_no_amount(text, match.end()):
+        if not _compiled("no amount", spoken_in(text), flags=re.IGNORECASE).match(text, match.end()):
             bare = match[0].rstrip("".join(_listed("counters")))
             unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
             counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])

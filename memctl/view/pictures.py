@@ -25,7 +25,7 @@ from ..index.queries import names as name_queries
 from ..index.queries.entries import Filter, Query, by_ids, filling_slots, in_slots, newest_slots, own_terms
 from ..index.reread import reread, text_of
 from ..language.names import entity_key
-from ..markdown.escape import one_line
+from ..markdown.escape import many, one_line
 from ..notes.token import token_of, view_key
 from ..recall.entry_hits import hits_of
 from ..recall.recall import recall_in
@@ -106,7 +106,7 @@ def timeline_in(
         ("slots that were filled earlier", len(rows) > _SLOTS),
         (f"slot facts older than the newest {_VERSIONS}", is_cut),
         ("older events", len(events) > most),
-        (f"{len(held) - _BELIEFS} more beliefs", len(held) > _BELIEFS),
+        (many(len(held) - _BELIEFS, "more belief"), len(held) > _BELIEFS),
     )
     left_out = tuple(what for what, is_left in left if is_left)
     shown = Timeline(name, days, tuple(rows[:_SLOTS]), tuple(events[-most:]), tuple(held[:_BELIEFS]), left_out)
@@ -217,14 +217,11 @@ class EntityGraph:
     def as_mermaid(self) -> str:
         """The graph in the language of Mermaid."""
         number = {name: f"n{at}" for at, name in enumerate((self.name, *self.neighbours))}
-        rows = [f'  {node}["{_mermaid(name)}"]' for name, node in number.items()]
+        # Letters alone: anything that Mermaid, HTML or Markdown would read is written by its number.
+        plain = (re.sub(r"[^\w .,'’-]", lambda match: f"#{ord(match[0])};", one_line(name)) for name in number)
+        rows = [f'  {node}["{name}"]' for name, node in zip(plain, number.values(), strict=True)]
         rows += [f"  {number[edge.one]} ---|{edge.lines}| {number[edge.other]}" for edge in self.edges]
         return "\n".join(["graph LR", *rows])
-
-
-def _mermaid(name: str) -> str:
-    """A name as letters alone: anything that Mermaid, HTML or Markdown would read is written by its number."""
-    return re.sub(r"[^\w .,'’-]", lambda match: f"#{ord(match[0])};", one_line(name))
 
 
 @on_fresh_index

@@ -83,8 +83,7 @@ def test_evidence_speaks_as_it_was_answered(tmp_path: Path, key: str, verdict: s
 def test_a_plan_that_did_not_happen_is_over(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "due")
     memory.answer(asked(memory, "due").id, "n")
-    hit = next(hit for hit in memory.recall("德累斯顿").hits if hit.content == "搬到德累斯顿")
-    assert hit.superseded_by
+    assert next(hit for hit in memory.recall("德累斯顿").hits if hit.content == "搬到德累斯顿").superseded_by
 
 
 def test_two_names_become_one(tmp_path: Path) -> None:
@@ -186,8 +185,9 @@ def test_a_question_whose_lines_changed_is_not_answered(tmp_path: Path, change: 
     "plan", ["Moves to Dresden on 20 November", "20 ноября переезжает в Казань", "11月20日搬家到成都"]
 )
 def test_a_day_without_a_year_that_has_passed_is_asked_about_and_ends_nothing(tmp_path: Path, plan: str) -> None:
+    yearly = ["День рождения мамы 20 ноября", "Her wedding anniversary: 20 November", "爸妈的结婚纪念日11月20日"]
     others = ["Moved to Berlin on 1 November", "Sings on 24 December", "Ran 5 km", "Is away on 1 May"]
-    facts = "".join(f"- W @Anna: {text}\n" for text in (plan, *others))
+    facts = "".join(f"- W @Anna: {text}\n" for text in (plan, *others, *yearly))
     memory = memory_with(tmp_path, pages={"memory/2025-11-10.md": f"# A day\n\n## Retain\n\n{facts}"})
     question = asked(memory, "due")
     assert question.sides[0].content == plan and question.why == "it was to be on 2025-11-20"

@@ -15,6 +15,7 @@ from ..index.queries.beliefs import BeliefLines, heads_about, heads_concerning, 
 from ..index.queries.forget import linked_to
 from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread
+from ..language.analyzer import terms
 from ..language.names import bare_name, entity_key
 from ..markdown.evidence_line import OPINIONS, Bullet
 from ..markdown.lines import split_lines
@@ -149,15 +150,16 @@ def belief_view(
 
 @on_fresh_index
 def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> BeliefView:
-    """The belief with this id, or that the fact with this id states, or whose text holds these words.
+    """The belief with this id, or that the fact with this id states, or whose text holds these words, or names and text each of them.
 
     NothingFound if there is none, Usage if the words fit several.
     """
     bare = reference.strip().removeprefix("^")
     found = _views(memory, as_of, heads_concerning(memory.index, bare))
     by_id = [view for view in found if bare in (view.ref, *(b.ref for b in view.evidence if b.verdict == "stated"))]
-    words = bare.casefold()
-    fitting = by_id or [view for view in beliefs(memory, as_of=as_of) if words and words in view.text.casefold()]
+    asked, views = {*terms(bare)}, () if by_id else beliefs(memory, as_of=as_of)
+    fitting = by_id or [view for view in views if bare and bare.casefold() in view.text.casefold()]
+    fitting = fitting or [view for view in views if asked and asked <= {*terms(" ".join((*view.entities, view.text)))}]
     if not fitting:
         when = f" as of {as_of}" if as_of else ""
         raise NothingFound(f"no belief matches {reference!r}{when}", "`memctl belief list` shows all of them")

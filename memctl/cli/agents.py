@@ -57,7 +57,7 @@ def context(
     made = call.memory.chat(_chat_text(messages), source=source, name=file, **options)
     call.out.note(*made.warnings)
     call.out.raw_json(made.as_json() if call.out.json or is_json else made.messages)
-    left = f"{made.dropped} messages are not sent, {len(made.items)} lines recalled"
+    left = f"messages not sent: {made.dropped}, lines recalled: {len(made.items)}"
     call.out.note(f"{made.used} of {made.budget} tokens; {left}")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Usage
 from ..facts import Period, fields, is_trusted
 from ..hits import hit_json
-from ..markdown.escape import one_line
+from ..markdown.escape import many, one_line
 from .call import AS_OF, DRY_RUN, Call, argument, command, flag, option
 from .hits import kind_of, place_of, print_retained
 from .output import BOLD, FAINT, YELLOW, Output
@@ -51,7 +51,7 @@ def reflect(
         for told in done.digest:
             out.emit(f"{out.style(f'{told.lead}: {told.text}')} [{place_of(call, told.citation)}]", 3)
         if done.conflicts:
-            out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
+            out.note(f"{many(done.conflicts, 'conflict')}; `memctl conflicts` shows them")
 
 
 def _print_decided(out: Output, is_accepted: bool, number: int, change: str, dry_run: bool) -> None:

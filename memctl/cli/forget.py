@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Usage
 from ..facts import fields
-from ..markdown.escape import one_line
+from ..markdown.escape import many, one_line
 from .call import Call, command, flag, option
 from .hits import place_of
 from .output import FAINT, YELLOW, Output
@@ -60,7 +60,7 @@ def forget(
     elif not found:
         out.note("nothing to forget")
     elif count and not apply:
-        out.note(f"{count} line{'s' * (count > 1)} would be forgotten; --apply does it")
+        out.note(f"{many(count, 'line')} would be forgotten; --apply does it")
     return 0 if found else 1
 
 

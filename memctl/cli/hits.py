@@ -147,7 +147,7 @@ def ago(day: date, today: date) -> str:
         return near[days]
     steps = ((730, 365, "year"), (61, 30, "month"), (14, 7, "week"), (0, 1, "day"))
     count, unit = next((abs(days) // length, unit) for least, length, unit in steps if abs(days) >= least)
-    span = f"{count} {unit}{'s' * (count > 1)}"
+    span = many(count, unit)
     return f"{span} ago" if days > 0 else f"in {span}"
 
 

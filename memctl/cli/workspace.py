@@ -102,7 +102,7 @@ def _verify(call: Call, told: dict[str, Any]) -> int:
         found = {"rows": verified.rows, "differences": list(verified.differences)}
         call.out.raw_json(told | found | {"verified_vectors": vectors._asdict() if vectors else None})
     elif not verified.differences:
-        call.out.line(f"{verified.rows} rows, all as a rebuild makes them")
+        call.out.line(f"{many(verified.rows, 'row')}, all as a rebuild makes them")
     else:
         call.out.line(*verified.differences)
         call.out.note("run `memctl index --rebuild`, and please report how this came about")
@@ -177,7 +177,7 @@ def check(call: Call) -> int:
         return call.out.raw_json({"schema": 1, "findings": [each._asdict() for each in findings]}, not findings)
     for each in findings:
         call.out.say(f"{each.path}:{each.line}:{each.column}: {each.rule}: {each.message}; {each.cure}", 3)
-    call.out.note(f"{len(findings)} found" if findings else "no problems found")
+    call.out.note(f"{many(len(findings), 'problem')} found" if findings else "no problems found")
     return 1 if findings else 0
 
 

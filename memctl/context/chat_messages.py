@@ -18,7 +18,7 @@ from ..errors import OverBudget, Usage
 from ..index.lexical import score, weigh
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
-from ..markdown.escape import beginning
+from ..markdown.escape import beginning, many
 from ..recall.answer import plain_words
 from ..recall.asked import asks_beginning, asks_something, is_courtesy, is_polite
 from .fence import fenced_blocks, tamed, without_fenced
@@ -345,9 +345,9 @@ def cut(
     thought = sum(cost_of(_at(messages, at), count) - lean[at] for at in newest)
     told = []
     if start and len(groups) - start < limits.fewest:
-        told.append(f"only the last {len(groups) - start} exchanges fit into the budget")
+        told.append(f"{many(len(groups) - start, 'exchange fits', 'exchanges fit')} into the budget: the last")
     if dropped:
-        told.append(f"{len(dropped)} messages of the tool calls in the newest exchange are left out")
+        told.append(f"{many(len(dropped), 'message')} of the tool calls in the newest exchange left out")
     gone = [*(at for group in groups[:start] for at in group), *dropped]
     return Cut(sorted(kept), sorted(gone), base + sum(costs[start:]) + thought <= budget, told)
 

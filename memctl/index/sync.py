@@ -193,7 +193,7 @@ def sync(
     report.problems.update({row.path: row.problem for row in known if row.problem})
     if index.frozen:
         if changed := sum(not _is_same(workspace, step) for step in steps):
-            report.stale = f"{changed} pages changed, and the index cannot be written: {index.frozen}"
+            report.stale = f"pages changed ({changed}), and the index cannot be written: {index.frozen}"
             report.obstacle = CannotWrite(str(workspace.memory), index.frozen)
     elif steps:
         unseen = sum(disk is not None and disk.status is not None and row is None for disk, row in steps)
@@ -260,10 +260,10 @@ def _take_all(
             if is_bulk and not report.stale:
                 progress(0, 0, "merging the words")
     except LockBusy as error:
-        report.stale = f"another memctl is writing; {len(steps) - kept} changed pages are not in this answer yet"
+        report.stale = f"another memctl is writing; changed pages ({len(steps) - kept}) are not in this answer yet"
         report.obstacle = error
     except CannotWrite as error:
-        report.stale = f"{len(steps) - kept} pages changed, and the index cannot be written: {error.cause}"
+        report.stale = f"pages changed ({len(steps) - kept}), and the index cannot be written: {error.cause}"
         report.obstacle = error
 
 

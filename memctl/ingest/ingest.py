@@ -437,7 +437,7 @@ class _IngestRun:
             try:
                 add(self.memory.workspace.whole, map(_question, asked))
             except MemctlError as error:  # trouble there loses nothing that was kept
-                self.warnings.append(f"{len(asked)} uncertain candidates were not put into {PAGE}: {error}")
+                self.warnings.append(f"what is uncertain ({len(asked)}) was not put into {PAGE}: {error}")
         refused = sorted(self._refused, key=lambda each: each.line)
         told = [str(notice) for notice in self.notes.all()]
         return Ingested(

@@ -82,7 +82,7 @@ def _plan(workspace: Workspace, path: str, written: Sequence[dict[str, Any]]) ->
                 problem.cure = f"`memctl open {path}#L{edited}` to change it by hand; `memctl undo --skip` leaves it"
                 break
         elif any(gone is None for _, _, gone in each["spans"]):
-            cure = f"`git diff {path}` shows it if it was committed; `memctl undo --skip` takes back what was written before"
+            cure = f"`git diff {path}` shows it; `memctl undo --skip` takes back what was before, `memctl reflect` then remakes bank/"
             problem = Refused(f"{path}: the text that it replaced is not kept", cure)
             break
         else:

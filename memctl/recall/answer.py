@@ -38,7 +38,7 @@ def fit_hits(answer: Answer, budget: int) -> Answer:
     hits = fit(answer.hits, budget)
     if not hits and answer.hits:
         least = min(map(cost, answer.hits))
-        why = f"{len(answer.hits)} found, and none fits into {budget} tokens; the shortest takes {least}"
+        why = f"{many(len(answer.hits), 'line')} found, and none fits into {budget} tokens; the shortest takes {least}"
         return answer._replace(hits=(), empty=(why,))
     kept = {hit.ref for hit in hits}
     left = (hit.day or hit.source.path for hit in answer.hits if hit.ref not in kept)

@@ -94,7 +94,7 @@ def recall(
         answer = recall_in(asking, query, k=k, history=history)
         problems = [f"{path}: {problem}" for path, problem in sorted(report.problems.items())]
         if more := problems[_TOLD:]:
-            problems[_TOLD:] = [f"and {len(more)} more pages with problems; `memctl check` lists them"]
+            problems[_TOLD:] = [f"and more pages with problems ({len(more)}); `memctl check` lists them"]
         answer = answer._replace(stale=report.stale, warnings=(*answer.warnings, *problems))
         answer = answer if budget is None else fit_hits(answer, budget)
         if hops > 1:

@@ -26,7 +26,7 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, has_han, mentions
 from ..language.words import languages, lines, pattern, words_of
 from ..markdown.blocks import block_body
-from ..markdown.escape import heading, quoted
+from ..markdown.escape import heading, many, quoted
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import LineText, Role, split_lines
 from ..markdown.page import Entry, live_blocks, parse_page
@@ -146,10 +146,10 @@ def _reason(candidate: CoreCandidate) -> str:
     weighty = [f"importance {candidate.importance:g}"] if candidate.importance >= IMPORTANCE else []
     if candidate.is_firm:
         share, count = candidate.confidence, candidate.evidence
-        worked = f"worked {round(share * count)} times out of {count}"
-        weighty.append(worked if candidate.lesson else f"held at {share:.2f} by {count} pieces of evidence")
-    cited = f", {candidate.citations} times" if candidate.citations >= candidate.days else ""
-    return f"{' and '.join(weighty)}; told or cited on {candidate.days} days{cited}; true since {candidate.first_day}"
+        worked = f"worked {many(round(share * count), 'time')} out of {count}"
+        weighty.append(worked if candidate.lesson else f"held at {share:.2f} by {many(count, 'piece')} of evidence")
+    cited = f", {many(candidate.citations, 'time')}" if candidate.citations >= candidate.days else ""
+    return f"{' and '.join(weighty)}; told or cited on {many(candidate.days, 'day')}{cited}; true since {candidate.first_day}"
 
 
 def with_line(core_text: str, proposal: CoreProposal) -> str:

@@ -167,7 +167,7 @@ def _status(session: Session) -> ToolAnswer:
     found = {name: value for name, value in state.as_json().items() if name in _STATUS}
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in _LEFT_OUT]
     lines = [line for line in lines if " install" not in line]  # a matter of the owner
-    problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []
+    problems = [f"{many(len(state.problems), 'page')} cannot be read: `memctl check`"] if state.problems else []
     writing = f"writing: {'allowed' if session.allow_write else 'not allowed'}"
     made = {"schema": 1, **found, "vectors_way": state.vectors["way"], "allow_write": session.allow_write}
     return ToolAnswer(made, "\n".join(map(printable, [*lines, *problems, writing])))
@@ -226,10 +226,10 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     done.conflicts = len(session.view.conflicts())
     done.digest = done.digest if done.pages else ()
     pages, warnings = _bounded(done.pages), _bounded(done.notes, 20)
-    lines = [f"{'would write' if dry_run else 'wrote'} {len(done.pages)} pages" if pages else "nothing changed"]
+    lines = [f"{'would write' if dry_run else 'wrote'} {many(len(done.pages), 'page')}" if pages else "nothing changed"]
     lines += [f"  {printable(path)}" for path in pages]
     lines += [printable(f"{told.lead}: {told.text} [{told.citation}]") for told in done.digest if pages]
-    lines += [f"{done.conflicts} conflicts; `memctl conflicts` shows them"] if done.conflicts else []
+    lines += [f"{many(done.conflicts, 'conflict')}; `memctl conflicts` shows them"] if done.conflicts else []
     made = done.as_json(applied=not dry_run)
     made |= {"pages": pages, "beliefs": made["beliefs"][:100], "warnings": warnings}
     return ToolAnswer(made, "\n".join([*lines, *map(_note, warnings)]))
@@ -239,7 +239,7 @@ def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -
     """List what would be forgotten, with a word that stands for exactly that; with this word, forget exactly that."""
     made = forget_confirmed(session.memory, confirm, **selectors)
     made["warnings"] = _bounded(made["warnings"], 20)
-    head = f"{len(made['lines'])} lines {'are' if made['applied'] else 'would be'} forgotten:"
+    head = f"{many(len(made['lines']), 'line')} {'' if made['applied'] else 'would be '}forgotten:"
     text = [head, *(f"  {line['source']} ^{line['id']} {printable(line['reason'])}".rstrip() for line in made["lines"])]
     text += [] if made["applied"] else [f"to do it, call again with confirm={made['confirm']}"]
     return ToolAnswer(made, "\n".join([*text, *map(_note, made["warnings"])]))

@@ -96,7 +96,7 @@ def import_memory(memory: OpenMemory, source: Path, options: ImportOptions) -> I
     try:
         run.export() if kind in _FILES else run.notes()
     except CannotWrite as error:
-        error.what += f" of it; {len(done.pages)} pages and {done.kept} facts came in before, and stay"
+        error.what += f" of it; what came in before stays: pages {len(done.pages)}, facts {done.kept}"
         raise
     if not options.dry_run and (done.pages or done.kept):
         stale = memory.run(lambda bound: sync(bound.workspace, bound.index, progress=bound.progress).stale)
@@ -233,7 +233,7 @@ class _Import:
             raise Usage(f"no message has text in {title[:60]!r}")
         others = Counter(turn.role for turn in turns if turn.role not in ("user", "assistant"))
         for role, times in sorted(others.items()):
-            self._leave(place, f"{times} messages by {role}")
+            self._leave(place, f"messages by {role}: {times}")
         self._refuse_secrets(made[1])
         self._write(*made)
 

@@ -27,7 +27,7 @@ from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, days_of_pages, entry_count
 from ..index.reread import page_lines
 from ..language.names import entity_key
-from ..markdown.escape import printable, sources
+from ..markdown.escape import many, printable, sources
 from ..recall.lookup import EntityLine, list_entities
 from ..recall.recall import recall_in
 from ..review.collect import open_questions, questions
@@ -276,11 +276,11 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
             kept.add(group)
         memory.progress(done, len(groups))
     if left := len(groups) - len(kept):
-        site.left_out.append(f"the lines of {left} older months and pages")
+        site.left_out.append(f"the lines of {many(left, 'older month or page', 'older months and pages')}")
     if (more := len(site.entities) - most) > 0:
-        site.left_out.append(f"pages of the {more} names with the fewest lines")
+        site.left_out.append(f"pages of the {many(more, 'name')} with the fewest lines")
     if (fewer := len(site.beliefs) - _MOST_BELIEFS) > 0:
-        site.left_out.append(f"the {fewer} beliefs that are least firm")
+        site.left_out.append(f"{many(fewer, 'belief')}, the least firm")
     for name, text in stylesheets().items():
         put(name, text)
     paths = ["index.html", "days.html", "review.html", "digest.html"]

@@ -516,4 +516,4 @@ def _short_of_watches(root: str) -> str | None:
         inside = (os.path.join(above, name) for name in below)
         folders += sum(os.access(path, os.R_OK) and not os.path.islink(path) for path in inside)
     left = folders - watched
-    return f"{left:,} of {folders:,} folders have no watch (fs.inotify.max_user_watches)" if left > 0 else None
+    return f"no watch on {left:,} of {folders:,} folders (fs.inotify.max_user_watches)" if left > 0 else None

@@ -133,7 +133,7 @@ def test_another_writer_makes_it_stale_and_is_not_waited_for(workspace: Workspac
     finally:
         other.close()
     assert milliseconds == [(0,)]
-    assert report.stale == "another memctl is writing; 1 changed pages are not in this answer yet"
+    assert report.stale == "another memctl is writing; changed pages (1) are not in this answer yet"
     assert synced(workspace).stale is None
 
 
@@ -196,7 +196,7 @@ def test_a_full_disk_makes_it_stale_and_index_says_so(workspace: Workspace, when
         return sync(workspace, index)
 
     report = with_index(workspace, job)
-    assert report.stale == "1 pages changed, and the index cannot be written: database or disk is full"
+    assert report.stale == "pages changed (1), and the index cannot be written: database or disk is full"
     assert isinstance(report.obstacle, CannotWrite)
     assert index(workspace).read == 1
 

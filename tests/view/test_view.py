@@ -99,7 +99,7 @@ def test_a_large_memory_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.M
     assert len([path for path in pages if path.startswith("entity/")]) == 5
     assert "2025-01 (left out)" in pages["days.html"] and "older months" in pages["index.html"]
     assert pages["beliefs.html"].count("Likes 8") == 1 and "Likes 6" not in pages["beliefs.html"]
-    assert "the 2 beliefs that are least firm" in pages["beliefs.html"]
+    assert "2 beliefs, the least firm" in pages["beliefs.html"]
     assert 'href="entities-2.html"' in pages["entities.html"] and "entities-8.html" in pages
 
 

@@ -222,11 +222,8 @@ class _Search:
     def answers(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """The answers to questions of review that quote a chosen line: copies, though they stand in a log."""
         known = {one.entry.id for one in chosen}
-        quoted = {
-            f"“{one_line(one.content)[:QUOTED].rstrip()}": one.entry.ref
-            for one in chosen
-            if one.content not in ("", SEALED)
-        }
+        told = [one for one in chosen if one.content not in ("", SEALED)]
+        quoted = {f"“{one_line(one.content)[:QUOTED].rstrip()}": one.entry.ref for one in told}
         lines = [entry for entry in answer_lines(self._index) if entry.id not in known] if quoted else []
         for one in self.read(lines):
             if ref := next((ref for text, ref in quoted.items() if text in one.content), None):

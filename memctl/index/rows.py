@@ -31,6 +31,7 @@ FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _NO_FACT = Fact(Kind.NOTE, "")
 _YEAR = re.compile(r"\d{4}")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
+_CITED = re.compile(r'#L[\dL-]+ "([A-Za-z0-9-]+)"\)')
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
@@ -182,7 +183,8 @@ class _EntryReader:
         period = valid(entry.fact, without_sealed(entry.content), day, slot)
         twin = content_key(entry.content, names)
         evidence = _evidence(entry.content) if self.path == OPINIONS and entry.fact is None else None
-        told = evidence or "\n".join(_links_in(entry.content) if entry.role is not Role.CODE else ())
+        copied = (f"copies {match[1]}" for match in _CITED.finditer(entry.logical)) if entry.block else ()
+        told = evidence or "\n".join((*copied, *(_links_in(entry.content) if entry.role is not Role.CODE else ())))
         is_private = entry.span.line in self.hidden  # whole entries are
         return Row(
             id=self.page << ORDINAL_BITS | ordinal,

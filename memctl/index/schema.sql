@@ -62,7 +62,6 @@ CREATE VIEW live AS SELECT *, origin NOT IN ('tool', 'web', 'import')
 CREATE VIEW trusted AS SELECT * FROM live WHERE is_trusted;
 CREATE VIEW outside AS SELECT * FROM live WHERE NOT is_trusted;
 CREATE VIEW told AS SELECT * FROM live WHERE is_told;
-
 CREATE VIEW public AS SELECT * FROM live WHERE private = 0;
 
 -- Live lines that say something by themselves: no headings, no code, no front matter. Those that speak are not memctl's own.
@@ -75,10 +74,11 @@ CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest
 -- Facts that may move a belief or enter a page of bank/: told, trusted, public, and no summary by memctl.
 CREATE VIEW countable AS SELECT * FROM public WHERE is_told AND is_trusted AND kind <> 'observation';
 
--- Ids that others may not read: of private lines, and of evidence that stands on no page until reflect has seen that it is gone:
--- as its line was made private it may have been put in other words, or on another day.
+-- Ids that others may not read: of private lines; and where there are such, those that evidence or a copy by memctl cites and no
+-- line has, until reflect has seen that: as a line was made private it may have been put in other words, or on another day.
 CREATE VIEW hidden AS SELECT ref FROM entry WHERE private = 1 UNION
-    SELECT target FROM link WHERE relation IN ('stated', 'weighed', 'ended', 'questioned') AND target <> '-'
+    SELECT target FROM link WHERE EXISTS (SELECT 1 FROM entry WHERE private = 1) AND target <> '-'
+    AND relation IN ('stated', 'weighed', 'ended', 'questioned', 'copies')
     AND NOT EXISTS (SELECT 1 FROM entry WHERE ref = target AND block IS NULL);
 
 CREATE TABLE mention (                  -- entry.names, one row a name
@@ -89,7 +89,8 @@ CREATE TABLE mention (                  -- entry.names, one row a name
 
 CREATE TABLE link (                     -- entry.links, one row a link
     target   TEXT NOT NULL,             -- an id
-    relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects, settles, by; of evidence under a belief: stated, weighed, ended, gone
+    relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects, settles, by; of evidence under a belief: stated, weighed, ended,
+                                        -- questioned, gone; of what memctl copied from lines: copies
                                         -- of tags: tag #key, tags #key for the whole page; of links to a file: leads [key (index/rows.py)
     entry    INTEGER NOT NULL,
     PRIMARY KEY (target, relation, entry)

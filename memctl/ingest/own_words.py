@@ -263,8 +263,7 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
     own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
     if len(own) > _MOST_LINES or _is_chat(own) or any(line.startswith("# ") or is_machine_line(line) for line in own):
         return
-    block = _prose(own)
-    if block:
+    if block := _prose(own):
         yield block
 
 
@@ -298,9 +297,8 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _sentence(block: str, plain: str, begin: int, end: int) -> Iterator[Sentence]:
-    said = block[begin:end]
-    left = len(said) - len(said.lstrip())
-    said, bare = said.strip(), plain[begin:end]
-    bare = bare[left : left + len(said)]
+    said = block[begin:end].strip()
+    begin = block.index(said, begin)
+    bare = plain[begin : begin + len(said)]
     if _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)):
         yield Sentence(said, bare, language_of(bare))

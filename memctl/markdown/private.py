@@ -6,7 +6,8 @@ And which came from outside: with these, what is not shared with other people ei
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Fact, is_trusted
@@ -88,8 +89,20 @@ def private_lines(page: Page, refs: Collection[str] = (), mark: _Mark = _PRIVATE
             if not hidden.isdisjoint(span):
                 hidden.update(span)
         if hidden == marked:
-            return frozenset(marked)
+            return frozenset(marked | _emptied(page, marked))
         marked = hidden
+
+
+def _emptied(page: Page, hidden: Set[int]) -> set[int]:
+    """The lines of sections of managed blocks all of whose citations are hidden: a task is a heading, and as it was told."""
+    sections: dict[tuple[str, int], set[int]] = defaultdict(set)
+    headings = 0
+    for entry in page.entries:
+        headings += entry.role.value == "heading"
+        if entry.block:
+            sections[entry.block, headings].update(range(entry.span.line, entry.span.end_line + 1))
+    cited = {number for number, line in enumerate(page.lines, 1) if "](" in line}
+    return {number for lines in sections.values() if lines & cited and lines & cited <= hidden for number in lines}
 
 
 def private_lines_of_text(text: str, refs: Collection[str] = (), mark: _Mark = _PRIVATE) -> frozenset[int]:

@@ -127,12 +127,8 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     for start in range(0, len(corrected), _AT_ONCE):
         found.retracted |= never_true(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
     if last is not None:
-        found.answers, found.parts, found.failed, found.met = (
-            last.answers,
-            dict(last.parts),
-            dict(last.failed),
-            last.met,
-        )
+        found.answers, found.parts = last.answers, dict(last.parts)
+        found.failed, found.met = dict(last.failed), last.met
     return found
 
 

@@ -310,10 +310,6 @@ def test_the_rarest_terms_are_those_of_the_whole_counts(workspace: Workspace, bu
 SCHEMA = (Path(package.__file__).parent / "index" / "schema.sql").read_text("utf-8")
 
 
-def test_it_fits_on_a_screen_or_two() -> None:
-    assert SCHEMA.count("\n") <= 140
-
-
 def test_an_entry_keeps_every_column_of_a_row_but_its_terms(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path)
     synced(workspace)

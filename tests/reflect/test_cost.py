@@ -190,12 +190,8 @@ def test_what_is_kept_in_no_shape_that_is_known_makes_all_again(diaries: Path, t
     workspace = Workspace(shutil.copytree(diaries / str(FEW), tmp_path / "copy").resolve())
     kept = workspace.memory / "reflected.json"
     made = json.loads(kept.read_text("utf-8"))
-    wrong = [
-        *({**made, name: each} for name in made for each in (None, 1, [None], {"1": None}, [["x", "y"]])),
-        [],
-        made | {"new": 1},
-    ]
-    for each in wrong:
+    shapes = (None, 1, [None], {"1": None}, [["x", "y"]])
+    for each in ([], made | {"new": 1}, *({**made, name: shape} for name in made for shape in shapes)):
         kept.write_text(json.dumps(each), "utf-8")
         assert read_made(workspace) is None, each
     kept.write_text("[" * 100_000, "utf-8")

@@ -47,9 +47,8 @@ def fixed(index: Index, conditions: Sequence[Filter]) -> list[Row]:
 def _passing(index: Index, what: str, conditions: Sequence[Filter]) -> list[Row]:
     where = " AND ".join([what, *(f"({part.sql})" for part in conditions)])
     values = [value for part in conditions for value in part.values]
-    return sorted(
-        selected(index, f"SELECT entry.id FROM live AS entry WHERE {where}", tuple(values)), key=attrgetter("place")
-    )
+    found = selected(index, f"SELECT entry.id FROM live AS entry WHERE {where}", tuple(values))
+    return sorted(found, key=attrgetter("place"))
 
 
 def said_about(who: Entity | str) -> Filter:
@@ -86,7 +85,7 @@ def unneeded(today: date) -> Filter:
     values = [value for kind in _AGING for value in (kind.value, old_before(kind, today).isoformat())]
     sql = (
         f"{_FACTS} AND {_IN_LOGS} AND ({aged}) AND coalesce(entry.importance, ?) <= ? "
-        "AND NOT EXISTS (SELECT 1 FROM link WHERE link.target = entry.ref)"
+        "AND NOT EXISTS (SELECT 1 FROM link WHERE link.target = entry.ref AND link.relation <> 'copies')"
     )
     return Filter(sql, (*values, LOW, LOW))
 

@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from pathlib import Path
 from random import Random
@@ -156,6 +156,13 @@ class Asked:
         self.fresh = memory_on(workspace)
         self.memory.embed()
 
+    @classmethod
+    def all_said(cls, workspace: Workspace, calls: Iterable[Call]) -> list[str]:
+        """What is said to some calls, and closed: the system gives few watches."""
+        asked = cls(workspace)
+        with asked.memory:
+            return [asked.said(call) for call in calls]
+
     def said(self, call: Call) -> str:
         """An answer or a refusal as text, but for where the workspace lies and how large its files are."""
         try:
@@ -297,13 +304,14 @@ def test_what_was_made_of_lines_that_turned_private_is_told_to_nobody(tmp_path: 
         mcp("recall", query="Anna"), lambda on: read(Session(on.memory), "memctl://entity/Anna"),
         *(http("/v1/show", ref=page) for page in pages), lambda on: on.fresh.context("Anna").as_json(),
     ]  # fmt: skip
-    assert all(said in Asked(workspace).said(each) for each in asked)
+    assert all(said in each for each in Asked.all_said(workspace, asked))
     write_pages(tmp_path / "notes", {path: "\n".join(["## Retain\n", *(f"{line} so" for line in told), more])})
-    assert all(said in Asked(workspace).said(each) for each in asked)  # nothing is private: each waits for reflect
+    assert all(said in each for each in Asked.all_said(workspace, asked))  # nothing is private: each waits for reflect
     assert not (workspace.memory / "public").exists()
     moved = now == "elsewhere"
     hidden = [line.replace(")", ",private" if now == "{}: {}" else ",private)", 1) for line in told]
     text = "\n".join(["## Retain\n", *(now.format(line, said) for line in hidden if not moved), more])
     write_pages(tmp_path / "notes", {path: text, "memory/2025-11-04.md": "\n".join(["## Retain\n", *hidden * moved])})
-    assert [said in Asked(workspace).said(each) for each in asked] == [False] * len(asked)
-    assert "Sings" in Asked(workspace).said(asked[4])
+    answers = Asked.all_said(workspace, asked)
+    assert [said in each for each in answers] == [False] * len(asked)
+    assert "Sings" in answers[4]

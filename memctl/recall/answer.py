@@ -191,13 +191,13 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
     whole = sum(weights.values()) or 1.0
     said = [set(str(hit.parts.get("own", "")).split()) for hit in hits[:_LOOKED_AT]]
-    borne = [len(names & held) / len(names) if names else 1.0 for held in said] or [0.0]
-    own = (sum(weights.get(term, 0) for term in held) / whole * share for held, share in zip(said, borne, strict=False))
+    named = [len(names & held) / len(names) if names else 1.0 for held in said] or [0.0]
+    own = (sum(weights.get(term, 0) for term in held) / whole * share for held, share in zip(said, named, strict=False))
     known = sum(weight for term, weight in weights.items() if counts.get(term)) / whole
     relevance = (float(hit.parts.get("relevance", 0.0)) for hit in hits[:_LOOKED_AT])
-    top = max((share * each for share, each in zip(borne, relevance, strict=False)), default=0.0)
+    top = max((share * each for share, each in zip(named, relevance, strict=False)), default=0.0)
     slot = float(any("slot" in hit.why for hit in hits[:1]))
-    return Signs(max(own, default=0.0), known, top, borne[0], 1 / (len(wanted) or 1), slot)
+    return Signs(max(own, default=0.0), known, top, named[0], 1 / (len(wanted) or 1), slot)
 
 
 def likelihood(signs: Signs) -> float:

@@ -34,7 +34,7 @@ from ..notes.journal import HELD
 from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
 from ..system import locked, read_safely
-from ..truth.replaced import FEW, borne_on
+from ..truth.replaced import FEW, offers
 
 if TYPE_CHECKING:
     from ..retain.retain import Kept
@@ -321,7 +321,7 @@ def _near(memory: OpenMemory, kept: Kept, beside: Collection[str], vectors: bool
     if kept.already or kept.fact.sealed or len(rows) != 1:
         return ()
     said = f"{', '.join(kept.fact.entities)}: {kept.fact.text}".removeprefix(": ")  # as lines are embedded
-    found = borne_on(memory, rows[0], beside, _alike(memory, said) if vectors else ())
+    found = offers(memory, rows[0], beside, _alike(memory, said) if vectors else ())
     hits = hits_of(memory, [*rows, *(pair.older for pair in found)])
     sides = ((hits.get(pair.older.id), hits.get(pair.newer.id), pair.judgement.reason) for pair in found)
     return tuple(

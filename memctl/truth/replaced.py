@@ -123,7 +123,7 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
-def borne_on(memory: OpenMemory, newer: Row, beside: Collection[str] = (), alike: Sequence[int] = ()) -> list[Replaced]:
+def offers(memory: OpenMemory, newer: Row, beside: Collection[str] = (), alike: Sequence[int] = ()) -> list[Replaced]:
     """The three earlier lines of the same entity, likest first, that a line may replace whatever its words: for whoever
     wrote it, and knows. `judgement.reason` is empty where the two share nothing.
 
@@ -133,7 +133,7 @@ def borne_on(memory: OpenMemory, newer: Row, beside: Collection[str] = (), alike
     told = any(link.startswith(_POINTS) for link in newer.links.split("\n"))
     if told or not _speaks(newer) or not is_trusted(newer.origin):
         return []
-    likely = _Finder(memory).offered(newer, alike)
+    likely = _Finder(memory).older_about_same(newer, alike)
     standing = _standing(memory, [pair for pair in likely if pair.older.ref not in beside])
     states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value}
     few = FEW if len(states) <= _FEW and newer.kind != Kind.EXPERIENCE.value else ""
@@ -201,7 +201,7 @@ class _Finder:
                 found.append(Replaced(other, entry, judgement, change.nearness))
         return found
 
-    def offered(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:
+    def older_about_same(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:
         """Earlier lines about the same, by search terms alone: likest first, then the newest, what happened last."""
         names = list(self._names(entry))
         if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
@@ -219,7 +219,7 @@ class _Finder:
         found, least = list[Replaced](), _TELLING if names else _TELLING_NOBODY
         for i, its in queries.own_terms(self._index, rows).items():
             held = set(its.split())
-            shared = sum(_rarity(counted[term], total) for term in mine & held & counted.keys())
+            shared = sum(_relative_idf(counted[term], total) for term in mine & held & counted.keys())
             shared += _TOPIC * (not led.isdisjoint(held)) - _EVENT * (rows[i].kind == Kind.EXPERIENCE.value)
             why = "shared words" if shared > least else "nearest in meaning" if nearest.get(i) == 0 else ""
             worth = shared + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
@@ -252,7 +252,7 @@ class _Finder:
             words = {word for each in self._unweighed for said in each.sentences for word in said.words}
             self._unweighed.clear()
             known, total = queries.frequencies(self._index, words), queries.entry_count(self._index) + _USUAL
-            self._weights |= {word: _rarity(known.get(word, 1), total) for word in words}
+            self._weights |= {word: _relative_idf(known.get(word, 1), total) for word in words}
         return self._weights[word]
 
     def _is_beside(self, older: Row, newer: Row) -> bool:
@@ -330,7 +330,7 @@ class _Finder:
         return list(dict.fromkeys((*facts[:_FOUND], *islice(told, _FOUND))))
 
 
-def _rarity(count: int, total: int) -> float:
+def _relative_idf(count: int, total: int) -> float:
     """How telling a term is that stands in so many of all entries, from 0 to 1."""
     return math.log(1 + total / count) / math.log(1 + total)
 

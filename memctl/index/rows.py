@@ -31,7 +31,7 @@ FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _NO_FACT = Fact(Kind.NOTE, "")
 _YEAR = re.compile(r"\d{4}")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
-_CITED = re.compile(r'#L[\dL-]+ "([A-Za-z0-9-]+)"\)')
+_CITED = re.compile(r'#L[\dL-]+ "([a-z0-9][A-Za-z0-9-]*)"\)')  # an id that others made up begins with a capital
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from .reflect.reflect import Reflected
     from .retain import retain
     from .retain.retain import Retained as Retained
-    from .review import answer, collect, question
+    from .review import answer, collect, offers
     from .review.answer import Answered as Answered
     from .review.question import Question as Question
     from .shared import shared
@@ -91,7 +91,7 @@ else:
         "entities": "rename", "evaluation": "evaluate labels", "forget": "forget select", "index": "recalled sync",
         "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "token",
         "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
-        "review": "answer collect question", "shared": "shared", "transfer": "export importing", "vault": "vault",
+        "review": "answer collect offers", "shared": "shared", "transfer": "export importing", "vault": "vault",
         "vectors": "embed verify", "view": "pictures", "watch": "watch",
     }  # fmt: skip
     for _room, _names in _ROOMS.items():
@@ -157,7 +157,7 @@ class Memory(OpenMemory):
 
         `answer` takes them by id; they do not wait in `review`. None for more than ten facts at once. Without `vectors` by words alone.
         """
-        return question.near(self, done.kept, vectors)
+        return offers.near(self, done.kept, vectors)
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
         """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, min_importance, tags,

@@ -13,11 +13,11 @@ soon as a page has changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import MemctlError
 from ..facts import Fact, Kind, Period, fields
@@ -25,19 +25,14 @@ from ..hits import Hit, hit_json
 from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled_ids
-from ..index.queries.entries import Filter, Query, entries_at, refs_standing
+from ..index.queries.entries import refs_standing
 from ..markdown.escape import beginning, many, one_line
 from ..markdown.evidence_line import QUOTED
-from ..markdown.lines import SEALED
 from ..notes.files import prepare_memory, write_derived
 from ..notes.journal import HELD
 from ..notes.workspace import Workspace
-from ..recall.entry_hits import hits_of
-from ..system import locked, read_safely
-from ..truth.replaced import FEW, offers
-
-if TYPE_CHECKING:
-    from ..retain.retain import Kept
+from ..system import read_safely
+from ..truth.replaced import FEW
 
 
 class Option(NamedTuple):
@@ -267,16 +262,17 @@ def words_of(question: Question) -> str:
 
 def remember(workspace: Workspace, questions: Iterable[Question]) -> None:
     """Keep what is shown now, in place of what was shown before. Silent where the folder cannot be written."""
-    _keep_shown(workspace, {q.id: Shown(Doubt(q.kind, q.about), words_of(q), not q.is_for_owner) for q in questions})
+    keep_shown(workspace, {q.id: Shown(Doubt(q.kind, q.about), words_of(q), not q.is_for_owner) for q in questions})
 
 
 def forget_shown(workspace: Workspace, answered: str) -> None:
     """Take a question out that was answered."""
     for name in (_FILE, OFFERED):
-        _keep_shown(workspace, {ref: one for ref, one in shown(workspace, name).items() if ref != answered}, name)
+        keep_shown(workspace, {ref: one for ref, one in shown(workspace, name).items() if ref != answered}, name)
 
 
-def _keep_shown(workspace: Workspace, questions: Mapping[str, Shown], name: str = _FILE) -> bool:
+def keep_shown(workspace: Workspace, questions: Mapping[str, Shown], name: str = _FILE) -> bool:
+    """Keep some questions as shown, in place of those that were; False where the folder cannot be written."""
     rows = [[ref, one.doubt.kind, one.doubt.about, one.words, one.is_public] for ref, one in questions.items()]
     text = json.dumps(rows)
     return text == (_text(workspace, name) or "[]") or _put(workspace, name, text)
@@ -288,56 +284,6 @@ def shown(workspace: Workspace, name: str = _FILE) -> dict[str, Shown]:
         rows = json.loads(_text(workspace, name) or "[]")
         return {ref: Shown(Doubt(kind, tuple(map(str, about))), *rest) for ref, kind, about, *rest in rows}
     return {}
-
-
-# -- what is offered to whoever writes a line ------------------------------------------------------------------------
-
-_AT_ONCE = 10  # facts of one call, beyond which nothing is offered
-_LAST = 30  # offers that can be answered: those of one call and of some before it, since agents write several facts in a row
-_NEAREST = 100  # entries nearest by vectors, of which those of the same entity count
-
-
-def near(memory: OpenMemory, kept: Sequence[Kept], vectors: bool) -> tuple[tuple[Question, ...], ...]:
-    """For each fact that was just kept the earlier lines that it may replace, as questions which `answer` takes by their id.
-
-    Nobody waits for an answer: `review` and contexts do not know of them, and later ones take their place. None for what stood
-    there already, is sealed or not trusted, and none where anything goes wrong: the facts are on disk.
-    """
-    none, refs = ((),) * len(kept), {each.ref for each in kept}
-    if len(kept) > _AT_ONCE:
-        return none
-    with suppress(Exception):
-        found = memory.run(lambda at: tuple(_near(at, each, refs, vectors) for each in kept))
-        fresh = {q.id: Shown(Doubt(q.kind, q.about), words_of(q), True) for each in found for q in each}
-        with locked(memory.workspace.memory / "offered.lock", 0.5) if fresh else nullcontext():
-            last = [*(shown(memory.workspace, OFFERED) | fresh).items()][-_LAST:]
-            if not fresh or _keep_shown(memory.workspace, dict(last), OFFERED):
-                return found
-    return none
-
-
-def _near(memory: OpenMemory, kept: Kept, beside: Collection[str], vectors: bool) -> tuple[Question, ...]:
-    rows = [row for row in entries_at(memory.index, kept.citation) if row.ref == kept.ref]
-    if kept.already or kept.fact.sealed or len(rows) != 1:
-        return ()
-    said = f"{', '.join(kept.fact.entities)}: {kept.fact.text}".removeprefix(": ")  # as lines are embedded
-    found = offers(memory, rows[0], beside, _alike(memory, said) if vectors else ())
-    hits = hits_of(memory, [*rows, *(pair.older for pair in found)])
-    sides = ((hits.get(pair.older.id), hits.get(pair.newer.id), pair.judgement.reason) for pair in found)
-    return tuple(
-        Question("replaced", (old.ref, new.ref), (old, new), why=why)
-        for old, new, why in sides
-        if old and new and SEALED not in old.content
-    )
-
-
-def _alike(memory: OpenMemory, text: str) -> list[int]:
-    """The entries nearest in meaning, the nearest first; none where there are no vectors."""
-    from ..recall.search_vectors import start_vector_search
-
-    search, _ = start_vector_search(memory, Query(text), [])
-    with closing(search) if search else nullcontext():
-        return search.nearest(memory.index, Filter("", ()), _NEAREST) if search else []
 
 
 def remember_held(workspace: Workspace, state: str, doubts: Iterable[Doubt]) -> None:

@@ -123,7 +123,9 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
-def offers(memory: OpenMemory, newer: Row, beside: Collection[str] = (), alike: Sequence[int] = ()) -> list[Replaced]:
+def may_replace(
+    memory: OpenMemory, newer: Row, beside: Collection[str] = (), alike: Sequence[int] = ()
+) -> list[Replaced]:
     """The three earlier lines of the same entity, likest first, that a line may replace whatever its words: for whoever
     wrote it, and knows. `judgement.reason` is empty where the two share nothing.
 

@@ -1,8 +1,8 @@
 """The attributes of the line grammar, each declared once: docs/grammar.md has them as a table.
 
 The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow
-from this table. A new attribute is a field of Fact and a row here; its JSON, if hits are to have it, a row of
-`SOMETIMES` in hits.py; then `make docs`.
+from this table. A new attribute is a field of Fact and a row here; its JSON, if hits are to have it, a row of `SOMETIMES` in
+hits.py; then `make docs`. By hand: tests/markdown/test_grammar.py lists all, docs/mcp.md those with `tool`, docs/act.md with `reply`.
 """
 
 from __future__ import annotations

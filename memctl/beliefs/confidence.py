@@ -5,9 +5,9 @@ share c0 was for it. Evidence adds its weight to one side; confidence is the mea
 
     w = s·u    a = Σ w for    b = Σ w against    c = (k·c0 + a)/(k + a + b)    sd = sqrt(c(1 − c)/(k + a + b + 1))
 
-s is the strength: 1 for `for=`, `against=` and the same words again, hedged or not; INFERRED (1/2) for what a rule finds,
-and where a model answered. A line that is hedged, hearsay, aside or about the past weighs nothing: of such a text no rule
-is certain (stance/stance.py), so it is at most a question of review, whose answer is such a mark. u is 1, 1/2, 1/3 … for the items of one source on one day, strongest
+s is the strength: 1 for `for=`, `against=` and the same words again, hedged or not; INFERRED (1/2) for what a rule finds (`_weigh` in replay.py),
+and where a model answered; a page must be able to spell it (`_STRENGTHS`, markdown/evidence_line.py). A line that is hedged, hearsay, aside or about the past
+weighs nothing: of it no rule is certain (`_UNSURE`, stance/stance.py), so it is at most a question of review, whose answer is such a mark. u is 1, 1/2, 1/3 … for the items of one source on one day, strongest
 first, those for and those against in one series: who says a thing ten times in a day moves it as three witnesses would,
 and who says both at once moves little. Everything is a function of the set of items: arrival order plays no part.
 

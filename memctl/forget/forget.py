@@ -17,8 +17,8 @@ Nothing of it, no text, name, id or hash:
     index/recalled.py          the record of what was recalled (`drop_recalled`); session files go as a whole
 
 Not ours to change, and named in the report (`left`, `warnings`): git's history, the transcript that told it, lines of the same
-words, pages that a person wrote about it, managed blocks that somebody edited. What was published to shared memory stands
-there until the next `publish`.
+words, pages that a person wrote about it, managed blocks that somebody edited. What was published to shared memory stands there
+until the next `publish`; not named is a file of labels (`memctl eval --add`), which keeps its question and the id of the line.
 """
 
 from __future__ import annotations

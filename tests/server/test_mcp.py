@@ -209,7 +209,7 @@ def test_status_names_no_package_and_no_flag(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(status, "_OPTIONAL", {"no_such_package": ("export", "`memctl export --format sqlite`")})
     memory = memory_on(write_pages(tmp_path, {"memory.md": "# Core\n"}))
     assert "--format" in str(memory.status().lines())
-    told = mcp_tools.TOOLS[3].run(mcp_tools.Session(memory))
+    told = offered(False)["status"].run(mcp_tools.Session(memory))
     assert told.text.startswith("entries: ") and "--" not in told.text and "install" not in told.text
 
 

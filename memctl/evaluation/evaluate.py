@@ -20,6 +20,7 @@ from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, days_of_pages, entries_at, own_terms, passing
+from ..index.queries.expiry import expiry_if_any
 from ..index.queries.filters import condition_of
 from ..index.reread import page_lines, reread
 from ..index.row import Row
@@ -268,7 +269,8 @@ def _missed(
     elif hit:
         reason = "found, but others rank higher"
     else:
-        reason = _why_not_found(index, query, entries, item.places)
+        expiry = expiry_if_any(index, query.as_of or searcher.memory.today, searcher.memory.workspace.settings.ttl)
+        reason = _why_not_found(index, replace(query, expiry=expiry), entries, item.places)
     return MissedGold(item.gold.said, text, shown or far, reason, hit)
 
 
@@ -280,6 +282,8 @@ def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: S
     ids = [entry.id for entry in entries]
     if query.filters and not passing(index, ids, condition_of(query, resolve_about(index, query)[0])):
         return f"not found: left out by the filter {' '.join(query.filters)}"
+    if query.expiry and not passing(index, ids, condition_of(Query(expiry=query.expiry), ())):
+        return "not found: it is over by its ttl; recall --history shows it"
     held = {term for line in own_terms(index, ids).values() for term in line.split()}
     shared = held & set(query_terms(query.words))
     words = [word.strip(".,;:!?()\"'«»“”") for word in query.words.split() if shared & set(terms(word))]

@@ -17,8 +17,8 @@ Nothing of it, no text, name, id or hash:
     index/recalled.py          the record of what was recalled (`drop_recalled`); session files go as a whole
 
 Not ours to change, and named in the report (`left`, `warnings`): git's history, the transcript that told it, lines of the same
-words, pages that a person wrote about it, managed blocks that somebody edited. What was published to shared memory stands there
-until the next `publish`; not named is a file of labels (`memctl eval --add`), which keeps its question and the id of the line.
+words, labels of `memctl eval`, pages that a person wrote about it, managed blocks that somebody edited. What was published to
+shared memory stands there until the next `publish`.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ from ..notes.journal import never_undone
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..reflect.fact_source import FactSource
+from ..system import read_safely
 from ..vectors.embed import erase_vectors
 from .erase import RedactionTarget, cited, redact_safely, without_copies, without_evidence
 from .select import Chosen, Selection, Selectors, citing_pages, gone_of, select, suggested
@@ -377,6 +378,11 @@ class _ForgetPlanner:
         for entry in queries.same_words(self._index, {one.entry.content_key for one in chosen if one.fact}):
             if entry.id not in mine:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")
+        for file in sorted(self._workspace.root.glob("*.jsonl")):  # where `memctl eval --add` keeps labels
+            with suppress(OSError):
+                for number, line in enumerate(read_safely(file).splitlines(), 1):
+                    told = sorted(ref for ref in self._gone.refs if f'"{ref}"'.encode() in line)
+                    self._left += [f"{file.name}#L{number} is a label for {ref}" for ref in told]
         planned = {path: page.after for path, page in self._pages.items()}
         for path, text in citing_pages(self._workspace, planned):
             for number, line in unmanaged_lines(text) if "#L" in text or "^" in text else ():

@@ -215,7 +215,8 @@ def _orders() -> dict[str, Any]:
             node = root
             for name in (name for part in choice for name in part):
                 node = node.setdefault(name, {})
-            node[""] = int(level), meaning
+            if "" not in node or int(level) < node[""][0]:  # of an order that two languages share, the wider use
+                node[""] = int(level), meaning
     return root
 
 

@@ -244,6 +244,7 @@ def test_misses_say_why(tmp_path: Path) -> None:
             + "- W: The modem blinks\n- W: A router, one of many things in a long list of things\n",
             "memory/2025-11-21.md": "- W(key=city) @Peter: Lives in Lisbon\n" + facts,
             "notes.md": "# Router\n\n***\n\nNothing here.\n",
+            "memory/2025-10-01.md": "- W(ttl=7d): The painted fence is wet\n",
         },
     )
     labelled(
@@ -254,6 +255,7 @@ def test_misses_say_why(tmp_path: Path) -> None:
         {"question": "router since:2025-11-21", "gold": ["memory/2025-11-20.md#L5"]},
         {"question": "painted router", "gold": ["notes.md#L3"]},
         {"question": "router since:2025-11-21 until:2025-11-01", "gold": ["memory/2025-11-20.md#L5"]},
+        {"question": "a wet fence", "gold": ["memory/2025-10-01.md#L3"]},
     )
     found = evaluated(tmp_path, "--misses", "9", "-k", "1", "--explain")
     reasons = {miss["line"]: miss["gold"][0]["reason"] for miss in found["misses"]}
@@ -263,12 +265,13 @@ def test_misses_say_why(tmp_path: Path) -> None:
     assert reasons[4] == "not found: left out by the filter since:2025-11-21"
     assert reasons[5].startswith("not found: notes.md#L3 is not indexed")
     assert reasons[6] == "recall refuses: since 2025-11-21 is after until 2025-11-01"
+    assert reasons[7] == "not found: it is over by its ttl; recall --history shows it"
     first = next(miss for miss in found["misses"] if miss["line"] == 1)
     assert 1 < first["gold"][0]["rank"] <= 100 and first["gold"][0]["content"].endswith("a long list of things")
     assert len(first["instead"]) == 3 and "relevance" in first["instead"][0]["explain"]
     done = call(["eval", "--misses", "2", "-k", "1"], tmp_path)
     assert "1. painted router line" in done.out and "   instead  memory/2025-11-21.md#L" in done.out
-    assert "6 questions were not answered in full; --misses 6 shows all" in done.err
+    assert "7 questions were not answered in full; --misses 7 shows all" in done.err
     assert "questions that recall refuses, nothing found: 1" in done.err
     assert "score" in call(["eval", "--explain", "-k", "1"], tmp_path).out
 

@@ -747,17 +747,21 @@ def test_pages_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_what_a_person_wrote_is_named(tmp_path: Path) -> None:
-    """Citations, attributes and the same words on another line: not ours to change."""
+    """Citations, attributes, labels and the same words on another line: not ours to change."""
     pages = {
         NEW: "- W: Rain all day ^rain\n- W(supersedes=rain): Sun\n",
         "memory/2025-11-28.md": f"- W: Rain all day\n\nAs told in {NEW}#L3 and ^rain.\n",
     }
     workspace = write_pages(tmp_path, pages)
+    (tmp_path / "questions.jsonl").write_text(
+        '{"question": "sun", "gold_ids": []}\n{"question": "wet?", "gold_ids": ["rain"]}\n'
+    )
     twin = id_of(workspace, "rain on:2025-11-28")
     done = gone(workspace, ids=("rain",))
     assert done.left == [
         f"{NEW}#L4 ^{id_of(workspace, 'Sun')} says supersedes=rain",
         f"memory/2025-11-28.md#L3 ^{twin} has the same words",
+        "questions.jsonl#L2 is a label for rain",
         "memory/2025-11-28.md#L5 cites ^rain",
     ]
 

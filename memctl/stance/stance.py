@@ -57,8 +57,8 @@ Found = tuple[str, str] | None
 
 def no_longer(pair: ViewPair) -> Found:
     """What the belief says is over: "no longer", «перестал», 不再."""
-    most = 2 * len(pair.shared) >= len(pair.held.things)
-    return ("reversal", "ended") if pair.said.ended and not pair.agree and pair.is_whole and most else None
+    most = pair.shared == pair.said.things and 2 * len(pair.shared) >= len(pair.held.things)
+    return ("reversal", "ended") if pair.said.ended and not pair.agree and most else None
 
 
 def another_instead(pair: ViewPair) -> Found:
@@ -75,9 +75,11 @@ def opposite_attitude(pair: ViewPair) -> Found:
 def the_same_again(pair: ViewPair) -> Found:
     """The same is liked, wanted or disliked again; or a plain line is about the very same as the belief, and nothing else."""
     if pair.held.felt:  # and both begin with the same: "likes playing" is not "loves watching them play"
-        same = pair.is_whole and pair.held.head == pair.said.head
+        same = pair.shared == pair.held.things and pair.held.head == pair.said.head
     else:
         same = pair.belief.things == pair.fact.things == pair.shared
+    same = same and pair.belief.in_order(pair.shared) == pair.fact.in_order(pair.shared)
+    same = same and _prepositions() & pair.belief.small <= pair.fact.small
     # Nothing turns or limits the fact that does not turn the belief: "likes tea, but only at night".
     plain = pair.fact.marks & _TURNING <= pair.belief.marks and pair.belief.denials == pair.fact.denials
     return ("evidence", "for") if same and plain and pair.agree and pair.held.felt == pair.said.felt else None
@@ -115,7 +117,8 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
     pairs = [ViewPair(*views, held, said) for views in product(mine, its)]
     others = any(canonical(name) not in shared for name in told)
-    plain = not (others or (held.marks | said.marks) & _UNSURE or opposed(held.things, said.things))
+    unlike = held.letters != said.letters or opposed(held.spelled, said.spelled)
+    plain = not (others or (held.marks | said.marks) & _UNSURE or unlike)
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
 
@@ -141,13 +144,12 @@ def _asked(pairs: list[ViewPair], is_opinion: bool) -> Judgement | None:
     if not worth:
         return None
     pair = max(worth, key=lambda each: len(_both(each)))
-    held, said = pair.belief.things, pair.fact.things
-    ends = opposed(held, said)
+    ends = opposed(pair.belief.spelled, pair.fact.spelled)
     agree = pair.agree and not ends
     words = _words(pair, _both(pair))
     if ends:
         words = f"{pair.belief.words.get(ends[0], ends[0])}, {pair.fact.words.get(ends[1], ends[1])}"
-    numbers = [set(filter(str.isdigit, things)) for things in (held, said)]
+    numbers = [one.letters.union(filter(str.isdigit, one.things)) for one in (pair.belief, pair.fact)]
     changed = not agree or "now" in pair.said.marks or bool(all(numbers) and not numbers[0] & numbers[1])
     if is_opinion and changed and pair.held.felt == pair.said.felt and pair.held.felt:
         return judged("reversal", "ended", "another view", f"another view: {words}")
@@ -187,6 +189,9 @@ _DENYING = frozenset(("instead", "end", "dislike", "not"))
 _MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn")
 _MOST_CHARACTERS = 2000
 _SIGNS = " .,;:!?…()[]{}«»“”\"'*"
+_LETTER = re.compile(
+    "(?:(?<=[\u3400-\u9fff])|(?<=\\w[\\s-])|(?<=\\w\\s[«“\"']))([A-HJ-ZА-Я])(?![A-Za-zА-Яа-яё0-9]|['’.]\\w)"
+)
 End = tuple[str, int, int]
 """A language, a scale of it, and 1 or -1 for one of its ends."""
 
@@ -211,17 +216,31 @@ class View(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A text: its views in order, all its marks, how often it denies, dislikes or ends something, and its words by their keys."""
+    """A text: its views in order, all its marks, how often it denies, dislikes or ends something, and its words by their keys.
+
+    `letters` tell one of its kind from another: "vitamin C", «группа Б», 方案A. `small` are keys of words that are nobody's object.
+    """
 
     views: tuple[View, ...]
     marks: frozenset[str]
     denials: int
     words: dict[str, str]
+    letters: frozenset[str]
+    small: frozenset[str]
 
     @property
     def things(self) -> frozenset[str]:
         """All that it is about."""
         return frozenset(thing for view in self.views for thing in view.things | view.before)
+
+    @property
+    def spelled(self) -> frozenset[str]:
+        """The same, with the words that are nobody's object: "before lunch" is not "after lunch"."""
+        return self.things | self.small
+
+    def in_order(self, things: frozenset[str]) -> list[str]:
+        """Some of what it is about, as it comes: "tabs are better than spaces"."""
+        return [key for key in reversed(self.words) if key in things]
 
 
 @lru_cache(maxsize=1024)
@@ -248,10 +267,11 @@ def _read(text: str, names: frozenset[str], marked: bool) -> Reading:
             found += _views(clause, operators, marks | heard, found[-1] if found else None)
             heard |= marks & {"hearsay"}
     if not marked:
-        return Reading(tuple(found), frozenset(), 0, {})
+        return Reading(tuple(found), frozenset(), 0, {}, frozenset(), frozenset())
     denials = sum(match.lastgroup in _DENYING for match in operators.finditer(own))
     marks = frozenset(marking) | ({"hearsay"} if others else set())
-    return Reading(tuple(found), marks, denials, dict(reversed(_keys(own))))
+    small = _light().intersection(_plain(operators.sub(" ", own)))
+    return Reading(tuple(found), marks, denials, dict(reversed(_keys(own))), frozenset(_LETTER.findall(text)), small)
 
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -290,11 +310,17 @@ def _light() -> frozenset[str]:
 
 
 @cache
+def _prepositions() -> frozenset[str]:
+    return frozenset(term for line in _listed("prepositions") for term in terms(line))
+
+
+@cache
 def _scales() -> dict[str, frozenset[End]]:
     """The scales on which a word stands, by its key, and the end of each."""
     found: dict[str, frozenset[End]] = {}
     for language in languages():
-        for number, line in enumerate(lines(language, "stance").get("scales", ())):
+        sections = lines(language, "stance")
+        for number, line in enumerate((*sections.get("scales", ()), *sections.get("small scales", ()))):
             for side, end in zip((1, -1), line.split("|"), strict=True):
                 for word in end.split(","):
                     key = " ".join(_plain(word))

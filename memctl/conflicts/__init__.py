@@ -1,1 +1,3 @@
 """Disagreements between facts, and resolving them."""
+
+__all__ = ["listing"]

@@ -1,1 +1,3 @@
 """Names, aliases, who is meant."""
+
+__all__ = ["rename", "similar"]

@@ -1,1 +1,3 @@
 """Retrieval quality of a workspace on labelled questions (`memctl eval`)."""
+
+__all__ = ["evaluate", "labels", "metrics"]

@@ -1,1 +1,3 @@
 """Which lines may go, the plan, erasing them everywhere."""
+
+__all__ = ["forget", "select"]

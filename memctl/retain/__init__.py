@@ -1,1 +1,3 @@
 """Writes a fact into a daily log."""
+
+__all__ = ["retain"]

@@ -1,1 +1,3 @@
 """Whether one statement speaks for or against another. Pure."""
+
+__all__ = ["stance"]

@@ -1,1 +1,3 @@
 """Import from other memories, export of plain data."""
+
+__all__ = ["export", "importing"]

@@ -1,1 +1,3 @@
 """Keeps the index as fresh as the files."""
+
+__all__ = ["watch"]

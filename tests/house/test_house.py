@@ -8,8 +8,10 @@ import re
 import socket
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -32,20 +34,22 @@ def modules() -> dict[str, ast.Module]:
 
 def imports(name: str) -> Iterator[tuple[str, int]]:
     """Every module that a module imports, absolute (`memctl.language.dates`), and the line."""
+    return ((module, line) for module, _, line in imported_names(name))
+
+
+def imported_names(name: str) -> Iterator[tuple[str, str, int]]:
+    """The same with each name that is imported from there, empty where it is the module itself."""
     folder = ["memctl", *name.removesuffix(".py").split("/")[:-1]]
     for node in ast.walk(modules()[name]):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
+            yield from ((alias.name, "", node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = folder[: len(folder) - node.level + 1] if node.level else []
             full = ".".join([*base, *([node.module] if node.module else [])])
-            yield from (
-                (
-                    f"{full}.{alias.name}" if full in ("memctl", ".".join(folder)) or not node.module else full,
-                    node.lineno,
-                )
-                for alias in node.names
-            )
+            for alias in node.names:
+                path = f"{full}.{alias.name}"
+                is_module = path.removeprefix("memctl.").replace(".", "/") + ".py" in modules()
+                yield (path, "", node.lineno) if is_module else (full, alias.name, node.lineno)
 
 
 INSTALLED = {"memctl", "typer", "rich", "markdown_it", "Stemmer", "yaml"}
@@ -81,6 +85,20 @@ def test_there_are_no_import_cycles() -> None:
 
     for name in graph:
         visit(name, ())
+
+
+def test_rooms_are_entered_by_their_doors() -> None:
+    """`__all__` of a room names the modules that others import, each of them and no more; what begins with an underscore stays inside."""
+    used: dict[str, set[str]] = defaultdict(set)
+    for name in modules():
+        for module, taken, line in imported_names(name):
+            package, room, *path = module.split(".") if module.startswith("memctl.") else ("", "")
+            if path and room != name.partition("/")[0]:
+                assert not taken.startswith("_"), f"{name}:{line} {taken}"
+                for depth, door in enumerate(path):
+                    used[".".join([package, room, *path[:depth]])].add(door)
+    told = {f"memctl.{Path(name).parent.as_posix().replace('/', '.')}" for name in modules() if "/__init__" in name}
+    assert used == {room: set(import_module(room).__all__) for room in told}
 
 
 DOORS = {

@@ -14,19 +14,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from datetime import date
 from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memctl.index.heal import with_index
-from memctl.index.index import Index
-from memctl.index.open_memory import OpenMemory
-from memctl.index.sync import sync
-from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.answer import Signs, likelihood, signs_of
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall_in
+import memctl
+from memctl.recall.answer import Signs, signs_of
 
 LOCOMO_DEV, LOCOMO_HELD = ("conv-26", "conv-30"), ("conv-41", "conv-42", "conv-43")
 LANGUAGES = ("en", "ru", "zh")
@@ -35,11 +28,12 @@ _MOST = 150  # questions of one kind and folder
 
 
 class Row(NamedTuple):
-    """A question put to a folder: its group, whether the folder holds the answer, what recall saw."""
+    """A question put to a folder: its group, whether the folder holds the answer, what recall says of that and what it saw."""
 
     group: str
     held: bool
     right: bool
+    answerable: float
     signs: Signs
 
 
@@ -51,15 +45,14 @@ def main() -> None:
     parser.add_argument("--held", action="store_true", help="look at the held part too")
     given = parser.parse_args()
     rows = [*_locomo(given.shared / "locomo", given.held), *_xquad(given.shared / "xquad", given.held)]
-    weigh = likelihood
     if given.fit:
         weights = _fit([row for row in rows if not row.held and "type 5" not in row.group])
         print("BIAS, WEIGHTS =", [round(weight, 2) for weight in weights])
-        weigh = lambda signs: _logistic(weights, signs)  # noqa: E731
+        rows = [row._replace(answerable=_logistic(weights, row.signs)) for row in rows]
     for held in (False, True):
         for group in sorted({row.group for row in rows if row.held is held}):
             chosen = [row for row in rows if row.held is held and row.group == group]
-            _print(f"{'held' if held else 'dev'} {group}", [(weigh(row.signs), row.right) for row in chosen])
+            _print(f"{'held' if held else 'dev'} {group}", [(row.answerable, row.right) for row in chosen])
 
 
 # -- sets -------------------------------------------------------------------------------------------------------------
@@ -123,30 +116,24 @@ def _renamed(questions: Sequence[str], old: Sequence[str], new: Sequence[str]) -
     return [re.sub("|".join(old), lambda match: pairs[match[0]], question) for question in questions]
 
 
-def _put(folder: Path, held: bool, sets: Sequence[tuple[str, bool, Sequence[str]]]) -> list[Row]:
+def _put(folder: Path, held: bool, sets: Sequence[tuple[str, bool, Sequence[str]]]) -> Iterator[Row]:
     """Every question of some sets put to a folder."""
     with tempfile.TemporaryDirectory() as made:
         root = Path(made, "w")
         shutil.copytree(folder, root)
-        workspace = find_workspace(str(root), {}, root)
         days = sorted(path.stem[:10] for path in root.glob("memory/*.md"))
-        today = date.fromisoformat(days[-1]) if days else date(2025, 11, 30)
-
-        def job(index: Index) -> list[Row]:
-            sync(workspace, index)
-            return [
-                Row(group, held, right, _signs(workspace, index, question, today))
-                for group, right, questions in sets
-                for question in questions[:: max(1, len(questions) // _MOST)]
-            ]
-
-        return with_index(workspace, job)
+        with memctl.open(root, now=days[-1] if days else "2025-11-30") as memory:
+            for group, right, questions in sets:
+                for question in questions[:: max(1, len(questions) // _MOST)]:
+                    yield Row(group, held, right, *_asked(memory, question))
 
 
-def _signs(workspace: Workspace, index: Index, question: str, today: date) -> Signs:
-    memory = OpenMemory(workspace.without_model()).bound(index).on(today)
-    query = read_query(question, today)
-    return signs_of(index, query.words or question, recall_in(memory, query, k=10).hits)
+def _asked(memory: memctl.Memory, question: str) -> tuple[float, Signs]:
+    """How likely recall calls an answer, and the signs that `--fit` weighs."""
+    query = memory.query(question, per_page=0)
+    answer = memory.recall(query, k=10, vectors=False)
+    signs = memory.run(lambda opened: signs_of(opened.index, query.words or question, answer.hits))
+    return answer.answerable or 0.0, signs
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import memctl
 from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
-from memctl.beliefs.page_read import read_entries
 from memctl.facts import UNSAID
 from memctl.memory import init_workspace
 
@@ -332,10 +331,8 @@ def through_markdown(history: History) -> list[float]:
             today = events[-1].evidence.day
             with memctl.open(root, now=datetime(today.year, today.month, today.day, 12)) as memory:
                 memory.reflect(since=since and str(since))
-            entries, _ = read_entries((root / "bank/opinions.md").read_text("utf-8"))
-            (confidence,) = (entry.fact.confidence for entry in entries)
-            assert confidence is not None
-            found.append(confidence)
+                (belief,) = memory.beliefs()
+            found.append(belief.curve[-1].confidence)
             written, since = len(events), today
     return found
 

@@ -3,7 +3,8 @@
 A chain is three facts, A–B, B–C and C–D. The question names A and shares words with the first fact alone; each name of
 a chain also stands on other facts, beside hubs (names on more than 5 % of all facts), busy names (just below that) and
 names of other chains. Names are English, Russian and Chinese in turn. Shown is how often the fact two or three hops
-away is among the first ten, or a hit already, in per cent with a 95 % interval over all chains (Wilson).
+away is among the first ten, or a hit already, in per cent with a 95 % interval over all chains (Wilson). The time of `--hops`
+has the recall in it, that of a walk is the walk alone.
 """
 
 from __future__ import annotations
@@ -19,20 +20,13 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from generate import make_queries, make_workspace
 
-from memctl.hits import Answer, answer_json
-from memctl.index.heal import open_index, with_index
-from memctl.index.index import Index
-from memctl.index.open_memory import OpenMemory
-from memctl.index.queries.entries import Query, by_ids
-from memctl.index.sync import sync
-from memctl.notes.workspace import Workspace
+import memctl
+from memctl.index.queries.entries import by_ids
 from memctl.recall import related
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall_in
-from memctl.recall.related import reach
 
 TODAY = date(2025, 11, 30)
 SCRIPTS = ("en", "ru", "zh")
@@ -167,21 +161,9 @@ def _write(root: Path, lines: Sequence[str], aliases: dict[str, str]) -> None:
 class Asked:
     """One question with its answer by words, and what the ways below need."""
 
-    workspace: Workspace
-    index: Index
-    query: Query
-    answer: Answer
-
-    @property
-    def seeds(self) -> dict[int, float]:
-        """The first hits and their scores, as related.py takes them."""
-        return related.seeds_of(self.index, self.answer.hits)
-
-    def texts(self, ids: Sequence[int]) -> list[str]:
-        """The contents of some rows, in their order."""
-        known = by_ids(self.index, ids)
-        places = [(self.workspace.root / known[i].path, known[i].line) for i in ids if i in known]
-        return [_page(path)[line - 1].removeprefix("- W: ") for path, line in places]
+    memory: memctl.Memory
+    question: str
+    answer: memctl.Answer
 
 
 _pages: dict[Path, list[str]] = {}
@@ -202,10 +184,16 @@ def walked(hops: int) -> Callable[[Asked], list[str]]:
     """The walk by its score alone, without a look at the files."""
 
     def run(asked: Asked) -> list[str]:
-        web = related.Web(asked.index, asked.query)
-        web.grow(asked.seeds, hops)
-        out = related.entries_of(asked.index, asked.answer.hits)
-        return asked.texts([each.line for each in reach(web.graph, asked.seeds, hops) if each.line not in out][:10])
+        return asked.memory.run(lambda opened: walk(asked, opened.index))
+
+    def walk(asked: Asked, index: Any) -> list[str]:
+        web, seeds = related.Web(index, asked.memory.query(asked.question)), related.seeds_of(index, asked.answer.hits)
+        web.grow(seeds, hops)
+        out = related.entries_of(index, asked.answer.hits)
+        found = [each.line for each in related.reach(web.graph, seeds, hops) if each.line not in out][:10]
+        known = by_ids(index, found)
+        places = [(asked.memory.workspace.root / known[i].path, known[i].line) for i in found if i in known]
+        return [_page(path)[line - 1].removeprefix("- W: ") for path, line in places]
 
     return run
 
@@ -214,17 +202,11 @@ def shown(hops: int) -> Callable[[Asked], list[str]]:
     """What `recall --hops` shows, and that its hits are those of recall without it."""
 
     def run(asked: Asked) -> list[str]:
-        answer = related.related_to(
-            OpenMemory(asked.workspace).on(TODAY).bound(asked.index), asked.query, asked.answer, k=10, hops=hops
-        )
-        assert _without_time(answer) == _without_time(asked.answer), "the main ranking changed"
+        answer = asked.memory.recall(asked.question, k=10, hops=hops)
+        assert answer._replace(took_ms=asked.answer.took_ms, related=None) == asked.answer, "the main ranking changed"
         return [hit.content for hit in answer.related or ()]
 
     return run
-
-
-def _without_time(answer: Answer) -> dict[str, object]:
-    return answer_json(answer._replace(took_ms=0, related=None))
 
 
 WAYS: dict[str, Callable[[Asked], list[str]]] = {
@@ -262,21 +244,11 @@ def _questions(shape: Shape, seeds: int) -> Iterator[tuple[Asked, Chain]]:
         root = Path(tempfile.mkdtemp(prefix="memctl-bridges-"))
         try:
             chains = make(root, shape, seed)
-            yield from _asked(Workspace(root.resolve()), chains)
+            with memctl.open(root, now=TODAY) as memory:
+                for chain in chains:
+                    yield Asked(memory, chain.question, memory.recall(chain.question, k=10)), chain
         finally:
             shutil.rmtree(root)
-
-
-def _asked(workspace: Workspace, chains: Sequence[Chain]) -> Iterator[tuple[Asked, Chain]]:
-    with_index(workspace, lambda index: sync(workspace, index, wait=5, seconds=600))
-    index = open_index(workspace)
-    for chain in chains:
-        query = read_query(chain.question, TODAY)
-        yield (
-            Asked(workspace, index, query, recall_in(OpenMemory(workspace).on(TODAY).bound(index), query, k=10)),
-            chain,
-        )
-    index.close()
 
 
 # (lines fetched of one name, lines from which the third hop goes on): those of related.py first
@@ -288,44 +260,35 @@ def speed(facts: int, questions: int) -> None:
     root = Path(tempfile.mkdtemp(prefix="memctl-bridges-"))
     try:
         make_workspace(root, facts)
-        workspace = Workspace(root.resolve())
-        with_index(workspace, lambda index: sync(workspace, index, wait=5, seconds=3600))
-        index = open_index(workspace)
-        asked: list[tuple[Query, Answer]] = []
-        took = []
-        for query in (read_query(text, TODAY) for text in make_queries(questions)):
-            recall_in(OpenMemory(workspace).on(TODAY).bound(index), query, k=10)
-            start = time.perf_counter()
-            asked.append((query, recall_in(OpenMemory(workspace).on(TODAY).bound(index), query, k=10)))
-            took.append(time.perf_counter() - start)
-        base = statistics.median(took)
-        print(f"{facts:,} facts: recall p50 {1000 * base:.1f} ms")
-        for hops in (2, 3):
-            first: list[set[str]] = []
-            for most, widest in BOUNDS:
-                related.MOST_LINES, related.WIDEST = most, widest
-                took, found = _timed(workspace, index, asked, hops)
-                first = first or found
-                kept = statistics.mean(len(a & b) / len(a) for a, b in zip(first, found, strict=True) if a)
-                print(
-                    f"  --hops {hops}, at most {most} lines a name, {widest} lines onwards: p50 {1000 * statistics.median(took):.1f} ms "
-                    f"({statistics.median(took) / base:.1f} x recall), shares {kept:.0%} of its lines with the first"
-                )
+        with memctl.open(root, now=TODAY) as memory:
+            memory.sync()
+            asked = make_queries(questions)
+            _timed(memory, asked, 1)
+            alone, _ = _timed(memory, asked, 1)
+            base = statistics.median(alone)
+            print(f"{facts:,} facts: recall p50 {1000 * base:.1f} ms")
+            for hops in (2, 3):
+                first: list[set[str]] = []
+                for most, widest in BOUNDS:
+                    related.MOST_LINES, related.WIDEST = most, widest
+                    took, found = _timed(memory, asked, hops)
+                    more = statistics.median(whole - part for whole, part in zip(took, alone, strict=True))
+                    first = first or found
+                    kept = statistics.mean(len(a & b) / len(a) for a, b in zip(first, found, strict=True) if a)
+                    print(
+                        f"  --hops {hops}, at most {most} lines a name, {widest} lines onwards: p50 {1000 * more:.1f} ms more "
+                        f"({more / base:.1f} x recall), shares {kept:.0%} of its lines with the first"
+                    )
     finally:
         related.MOST_LINES, related.WIDEST = BOUNDS[0]
         shutil.rmtree(root)
 
 
-def _timed(
-    workspace: Workspace, index: Index, asked: Sequence[tuple[Query, Answer]], hops: int
-) -> tuple[list[float], list[set[str]]]:
+def _timed(memory: memctl.Memory, asked: Sequence[str], hops: int) -> tuple[list[float], list[set[str]]]:
     took, found = [], []
-    for query, answer in asked:
+    for question in asked:
         start = time.perf_counter()
-        more = (
-            related.related_to(OpenMemory(workspace).on(TODAY).bound(index), query, answer, k=10, hops=hops).related
-            or ()
-        )
+        more = memory.recall(question, k=10, hops=hops).related or ()
         took.append(time.perf_counter() - start)
         found.append({hit.ref for hit in more})
     return took, found

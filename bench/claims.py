@@ -24,8 +24,7 @@ from random import Random
 from typing import Any
 
 import memctl
-from memctl.facts import Fact, Kind
-from memctl.markdown.grammar import render
+from memctl import Fact, Kind
 
 ITEMS = Path(__file__).parent.parent / "tests" / "data" / "cues.jsonl"
 TODAY = date(2025, 11, 30)
@@ -92,8 +91,8 @@ def measure(
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "memory").mkdir()
-        write(root, items, with_cues, background, Random(seed))
         with memctl.open(root, now=datetime.combine(TODAY, datetime.min.time())) as memory:
+            write(memory, items, with_cues, background, Random(seed))
             return _ask(memory, items)
 
 
@@ -116,16 +115,16 @@ def plain(
     return places, times
 
 
-def write(root: Path, items: Sequence[dict[str, Any]], with_cues: bool, background: int, rng: Random) -> None:
+def write(
+    memory: memctl.Memory, items: Sequence[dict[str, Any]], with_cues: bool, background: int, rng: Random
+) -> None:
     """The items and as many others as asked for, in daily logs, in random order."""
     facts = [Fact(Kind.WORLD, item["fact"], (item["name"],), cues=tuple(item["cues"])) for item in items]
     facts = [fact if with_cues else replace(fact, cues=()) for fact in facts]
-    lines = [render(fact) for fact in [*facts, *others(items, background, rng)]]
-    rng.shuffle(lines)
-    for number, start in enumerate(range(0, len(lines), 40)):
-        day = TODAY - timedelta(days=number)
-        body = "\n".join(f"- {line}" for line in lines[start : start + 40])
-        (root / "memory" / f"{day}.md").write_text(f"# {day}\n\n## Retain\n\n{body}\n", encoding="utf-8")
+    facts += others(items, background, rng)
+    rng.shuffle(facts)
+    for number, start in enumerate(range(0, len(facts), 40)):
+        memory.retain(facts[start : start + 40], day=str(TODAY - timedelta(days=number)))
 
 
 def others(items: Sequence[dict[str, Any]], count: int, rng: Random) -> Iterator[Fact]:

@@ -28,7 +28,6 @@ from typing import Any, NamedTuple
 from memctl.ingest.extract import CandidateFact, candidates
 from memctl.ingest.own_words import own_sentences
 from memctl.ingest.turns import Turn
-from memctl.markdown.grammar import render
 
 KINDS = {"world": "W", "experience": "B", "opinion": "O"}
 DEV = {"locomo/conv-26", "locomo/conv-42", "beam/100K-1", "beam/100K-4", "beam/100K-6"}
@@ -76,9 +75,7 @@ class Tally:
             self.never += never and written
             if not fresh:
                 mark = "+" if written else "?"
-                self.misses.append(
-                    f"  {mark} {name}:{one.turn} {one.rule}{' NEVER' if never else ''} {render(one.fact)}"
-                )
+                self.misses.append(f"  {mark} {name}:{one.turn} {one.rule}{' NEVER' if never else ''} {one.text}")
             taken.update(fresh)
         for at, item in enumerate(gold):
             self.gold[item["rule"]] += 1
@@ -173,9 +170,7 @@ def sample(logs: Path, part: str, count: int, labels: list[dict[str, Any]]) -> I
                 "text": short_hash(one.fact.text),
                 "rule": one.judgement.rule or one.rule,
             }
-            pools.setdefault((name.split("/")[0], row["rule"]), []).append(
-                row | {"line": render(one.fact), "quote": one.quote}
-            )
+            pools.setdefault((name.split("/")[0], row["rule"]), []).append(row | {"line": one.text, "quote": one.quote})
         for line in lines:
             for sentence in own_sentences(line.turn.text) if line.turn.role == "user" else ():
                 row = {"chat": name, "cite": line.cite, "said": short_hash(sentence.said)}

@@ -1,7 +1,8 @@
 """How much of the gold a model reads: the share of gold lines within the first 2,000 and 8,000 characters that memory hands out.
 
 `python bench/passages.py DATA/locomo [--workspaces conv-26,conv-30]`: for each question what `Memory.memories`,
-the tool recall of MCP and `context` give, by words. A gold line counts where its text stands in the part looked at.
+the tool recall of MCP and `context` behind its recent lines give, by words. A gold line counts where its text stands in the part
+looked at.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from datetime import datetime
 from pathlib import Path
 
 import memctl
-from memctl.context.context import ContextOptions, context
 
 AT = (2_000, 8_000)
 _SHOWN = 60  # characters by which a line is known again
@@ -44,9 +44,7 @@ def main() -> None:
                 ways: dict[str, Callable[[str], str]] = {
                     "memories": lambda text, memory=memory: memory.memories(text, k=40, budget=4_000).text,  # type: ignore[misc]
                     "mcp": lambda text, memory=memory: memory.told(memory.recall(text, k=40, budget=4_000)),  # type: ignore[misc]
-                    "context": lambda text, memory=memory: (
-                        context(memory, text, ContextOptions(4_000), stable=False).text
-                    ),  # type: ignore[misc]
+                    "context": lambda text, memory=memory: memory.context(text, budget=4_000).recalled,  # type: ignore[misc]
                 }
                 for question in questions:
                     gold = [_text_of(folder, place) for place in question["gold"]]  # type: ignore[attr-defined]

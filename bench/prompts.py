@@ -13,19 +13,10 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memctl.index.heal import with_index
-from memctl.index.index import Index
-from memctl.index.open_memory import OpenMemory
-from memctl.index.queries.entries import census
-from memctl.index.sync import sync
-from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall_in
+import memctl
 
 ENGLISH = """You are a careful, friendly assistant with access to the long-term memory of a small team. Your task is to answer questions about what the people in it said, did and decided.
 
@@ -211,38 +202,34 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as temporary:
                 root = Path(temporary) / "workspace"
                 shutil.copytree(folder / name, root)
-                workspace = find_workspace(str(root), {}, root)
-                rows += with_index(workspace, partial(_ask, workspace, group, odd))
+                newest = max((path.stem[:10] for path in root.glob("memory/*.md")), default="2025-01-01")
+                with memctl.open(root, now=newest) as memory:
+                    rows += _ask(memory, group, odd)
         if rows:
             _print(folder.name, rows)
         for text in odd[: given.show]:
             print(f"    {text}")
 
 
-def _ask(
-    workspace: Workspace, group: Sequence[dict[str, Any]], odd: list[str], index: Index
-) -> list[dict[str, tuple[float, bool]]]:
+def _ask(memory: memctl.Memory, group: Sequence[dict[str, Any]], odd: list[str]) -> list[dict[str, tuple[float, bool]]]:
     """For every question: luggage -> (recall@10, was the question found letter by letter)."""
-    sync(workspace, index)
-    newest = census(index)["pages"][0][4]
-    today = date.fromisoformat(newest) if newest else date(2025, 1, 1)
     rows = []
     for question in group:
-        bare = read_query(question["question"], today)
-        figure = _recall(workspace, index, bare, question, today)
+        bare = memory.query(question["question"], per_page=0)
+        figure = _recall(memory, bare, question)
         row = {"": (figure, True)}
         for name, pack in LUGGAGE.items():
-            query = read_query(pack(question["question"]), today)
+            query = memory.query(pack(question["question"]), per_page=0)
             same = query == bare
-            row[name] = (figure if same else _recall(workspace, index, query, question, today), same)
+            row[name] = (figure if same else _recall(memory, query, question), same)
             if not same:
                 odd.append(f"{name}: {question['question']!r} -> {query.words[:200]!r} {query.filters}")
         rows.append(row)
     return rows
 
 
-def _recall(workspace: Workspace, index: Index, query: Any, question: dict[str, Any], today: date) -> float:
-    found = {str(hit.source) for hit in recall_in(OpenMemory(workspace).on(today).bound(index), query, k=10).hits}
+def _recall(memory: memctl.Memory, query: Any, question: dict[str, Any]) -> float:
+    found = {str(hit.source) for hit in memory.recall(query, k=10, vectors=False).hits}
     return len(found & set(question["gold"])) / len(set(question["gold"]))
 
 

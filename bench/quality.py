@@ -15,7 +15,6 @@ import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from datetime import date
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -23,24 +22,14 @@ from typing import Any, NamedTuple
 
 from sets import Task, tasks
 
+import memctl
 from memctl.evaluation.metrics import Difference, Interval, compare, intervals, measure, rank_in
-from memctl.hits import Answer
-from memctl.index.heal import with_index
-from memctl.index.index import Index
-from memctl.index.open_memory import OpenMemory
-from memctl.index.queries.entries import census
-from memctl.index.sync import sync
-from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.answer import fit_hits, most_hits
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall_in
 from memctl.vectors import models as embedders
-from memctl.vectors.embed import embed
 from memctl.vectors.models import Embedder
 
 BUDGETS = (500, 2000)  # tokens
-# Hits of the second recall: five sessions are told apart by them, and budgets are filled.
-DEPTH = most_hits(None, max(BUDGETS), 50)
+# Hits of the second recall, as many as `recall --budget 2000` looks for: five sessions are told apart by them, and budgets are filled.
+DEPTH = 62
 SHOWN = {
     "hit@1": "recall_any@1", "hit@5": "recall_any@5", "recall@10": "recall@10", "ndcg@10": "ndcg@10", "mrr": "mrr@10",
     "session any@5": "session recall_any@5", "session all@5": "session recall_all@5",
@@ -123,35 +112,29 @@ def evaluate(task: Task, cache: Path, system: str) -> Iterator[Result]:
         if not root.exists():
             root.parent.mkdir(parents=True, exist_ok=True)
             task.fill(name, root)
-        workspace = find_workspace(str(root), {}, root)
-        workspace = workspace if system == "vectors" else workspace.without_model()
-        yield from with_index(workspace, partial(_ask, workspace, group, task.sessions.get(name, {})))
+        newest = max((path.stem[:10] for path in root.glob("memory/*.md")), default="2025-01-01")
+        with memctl.open(root, now=newest) as memory:
+            yield from _ask(memory, group, task.sessions.get(name, {}), system == "vectors")
 
 
-def _ask(workspace: Workspace, group: Sequence[dict[str, Any]], sessions: dict[str, str], index: Index) -> list[Result]:
-    sync(workspace, index)
-    embedder = embedders.choose(workspace)
-    if embedder:
-        report = OpenMemory(workspace).run(lambda memory: embed(memory, embedder))
-        if report.missing:
-            raise SystemExit(f"{workspace.root}: {report.missing} entries are not embedded: {report.stopped}")
-    newest = census(index)["pages"][0][4]
-    today = date.fromisoformat(newest) if newest else date(2025, 1, 1)
-    memory = OpenMemory(workspace).on(today).bound(index)
-    results = []
+def _ask(
+    memory: memctl.Memory, group: Sequence[dict[str, Any]], sessions: dict[str, str], vectors: bool
+) -> Iterator[Result]:
+    memory.sync()
+    report = memory.embed() if vectors else None
+    if report and report.missing:
+        raise SystemExit(f"{memory.workspace.root}: {report.missing} entries are not embedded: {report.stopped}")
     for question in group:
-        query = read_query(question["question"], today)
-        first = recall_in(memory, query, k=10)
-        if embedder and (first.vectors is None or first.vectors.missing):
-            raise SystemExit(f"{workspace.root}: no vectors took part: {first.warnings}")
-        deep = recall_in(memory, query, k=DEPTH)
+        recall = partial(memory.recall, memory.query(question["question"], per_page=0), vectors=vectors)
+        first, deep = recall(k=10), recall(k=DEPTH)
+        if report and (first.vectors is None or first.vectors.missing):
+            raise SystemExit(f"{memory.workspace.root}: no vectors took part: {first.warnings}")
         kept = list(dict.fromkeys(sessions[place] for place in _places(deep) if place in sessions))
-        within = {budget: _places(fit_hits(deep, budget)) for budget in BUDGETS}
-        results.append(Result(question, _places(first), kept, within))
-    return results
+        within = {budget: _places(recall(k=DEPTH, budget=budget)) for budget in BUDGETS}
+        yield Result(question, _places(first), kept, within)
 
 
-def _places(answer: Answer) -> list[str]:
+def _places(answer: memctl.Answer) -> list[str]:
     return [str(hit.source) for hit in answer.hits]
 
 
@@ -182,7 +165,7 @@ def remember(cache: Path) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS query (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text))")
     choose = embedders.choose
 
-    def chosen(workspace: Workspace) -> Embedder | None:
+    def chosen(workspace: Any) -> Embedder | None:
         model = choose(workspace)
         return _Remembering(model, db) if model else None
 

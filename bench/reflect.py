@@ -4,7 +4,7 @@ The days of the window hold the same lines at every size, byte for byte, about t
 most: all that grows is what stands before them, and the hubs with it (`about`: the lines that name one of those names).
 These names have a page from the start, so that no night has to make it. First comes a reflect over the window that
 fills the pages (with `--whole`, one over everything), then a new day is written, and the reflect after it is what cron
-does every night (`cpu`: what of it this process worked, on a busy machine). Of that, `sync` is the index reading the
+does every night, with the questions that it leaves for review (`cpu`: what of it this process worked, on a busy machine). Of that, `sync` is the index reading the
 pages again that it wrote: those that everybody shares (`shared`: opinions, world, experience, lessons) are read whole.
 `plan` is the pages and beliefs, `lessons` what of it went into lessons, and `count` the count of conflicts at the end;
 they are CPU seconds too. `--window 40 400 4000` shows how the cost follows the change;
@@ -30,17 +30,13 @@ from unittest.mock import patch
 
 from generate import LAST_DAY, cast_of, make_workspace, page_of, vocabulary
 
-from memctl.index.heal import with_index
-from memctl.index.open_memory import OpenMemory
-from memctl.index.sync import sync
-from memctl.language.names import slug
-from memctl.notes.workspace import Workspace
+import memctl
 from memctl.reflect import reflect as night
-from memctl.reflect.reflect import Planner, reflect
+from memctl.reflect.reflect import Planner
 
 TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
 PARTS = (
-    (OpenMemory, "sync_for_write", "sync"),
+    (memctl.Memory, "sync_for_write", "sync"),
     (night, "sync", "sync"),
     (night, "conflicts_in", "count"),
     (Planner, "__init__", "plan"),
@@ -80,49 +76,45 @@ def main() -> None:
         for window in given.window:
             folder = Path(tempfile.mkdtemp(prefix="memctl-reflect-"))
             try:
-                row = measure(Workspace(folder.resolve()), facts, max(1, window // DAYS), given.whole, given.new)
+                row = measure(folder, facts, max(1, window // DAYS), given.whole, given.new)
                 print("  ".join(f"{cell:>10}" for cell in row), flush=True)
             finally:
                 shutil.rmtree(folder)
 
 
-def measure(workspace: Workspace, facts: int, a_day: int, whole: bool, new: bool) -> tuple[str, ...]:
+def measure(root: Path, facts: int, a_day: int, whole: bool, new: bool) -> tuple[str, ...]:
     """One row of the table."""
-    make_workspace(workspace.root, facts)
-    names = _make_window(workspace, a_day, new)
-    indexed = _timed(lambda: with_index(workspace, lambda index: sync(workspace, index, parallel=True)))
-    first = _timed(
-        lambda: reflect(_memory_at(workspace, LAST_DAY), since=None if whole else LAST_DAY - timedelta(days=7))
-    )
-    today = LAST_DAY + timedelta(days=1)
-    _tell(workspace, 0, a_day, new)
+    make_workspace(root, facts)
+    names = _make_window(root, a_day, new)
+    indexed = _timed(_memory_at(root, LAST_DAY).sync)
+    first = _timed(lambda: _memory_at(root, LAST_DAY).reflect(since=None if whole else "7d"))
+    _tell(root, 0, a_day, new)
     start, began = time.perf_counter(), time.process_time()
     with _timed_parts() as parts:
-        done = reflect(_memory_at(workspace, today), since=today - timedelta(days=7))
+        done = _memory_at(root, LAST_DAY + timedelta(days=1)).reflect(since="7d")
     nightly, cpu = time.perf_counter() - start, time.process_time() - began
-    pages = [workspace.root / f"bank/{name}.md" for name in SHARED]
+    pages = [root / f"bank/{name}.md" for name in SHARED]
     size = sum(page.stat().st_size for page in pages if page.exists()) / 1024
     return (
-        f"{facts:,}", f"{a_day * DAYS:,}", f"{_lines_about(workspace, names):,}", f"{indexed:.1f}", f"{first:.1f}", f"{nightly:.2f}",
+        f"{facts:,}", f"{a_day * DAYS:,}", f"{_lines_about(root, names):,}", f"{indexed:.1f}", f"{first:.1f}", f"{nightly:.2f}",
         f"{cpu:.2f}", *(f"{parts[part]:.2f}" for part in ("plan", "lessons", "sync", "count")), str(len(done.pages)), f"{size:,.0f}",
     )  # fmt: skip
 
 
-def _memory_at(workspace: Workspace, day: date) -> OpenMemory:
-    moment = datetime(day.year, day.month, day.day, 12)
-    return OpenMemory(workspace, lambda: moment)
+def _memory_at(root: Path, day: date) -> memctl.Memory:
+    return memctl.open(root, now=datetime(day.year, day.month, day.day, 12), resident=False)
 
 
-def _make_window(workspace: Workspace, a_day: int, new: bool) -> list[str]:
+def _make_window(root: Path, a_day: int, new: bool) -> list[str]:
     """Write the last seven days anew, the same for every size; returns whom they tell of, who all have a page."""
     for days in range(DAYS):
-        for page in (workspace.root / "memory").glob(f"{LAST_DAY - timedelta(days=days)}*.md"):
+        for page in (root / "memory").glob(f"{LAST_DAY - timedelta(days=days)}*.md"):
             page.unlink()
     for days in range(1, DAYS):
-        _tell(workspace, days, a_day, new)
+        _tell(root, days, a_day, new)
     names = [_renamed(name, new) for name in cast_of(1, TOLD_OF).names]
     for name in names:
-        page = workspace.root / f"bank/entities/{slug(name)}.md"
+        page = root / f"bank/entities/{name}.md"
         if not page.exists():
             page.write_text(f"# {name}\n", "utf-8")
     return names
@@ -136,16 +128,16 @@ def _renamed(text: str, new: bool) -> str:
     return text
 
 
-def _tell(workspace: Workspace, days: int, count: int, new: bool) -> None:
+def _tell(root: Path, days: int, count: int, new: bool) -> None:
     """The log of so many days before the new one."""
     day = LAST_DAY + timedelta(days=1 - days)
     text = page_of(Random(f"window {days}"), vocabulary(1), cast_of(1, TOLD_OF), day, count)
-    (workspace.root / f"memory/{day}.md").write_text(_renamed(text, new), "utf-8")
+    (root / f"memory/{day}.md").write_text(_renamed(text, new), "utf-8")
 
 
-def _lines_about(workspace: Workspace, names: list[str]) -> int:
+def _lines_about(root: Path, names: list[str]) -> int:
     """In how many lines of the logs one of these names stands as @Name."""
-    texts = (page.read_text("utf-8") for page in (workspace.root / "memory").glob("*.md"))
+    texts = (page.read_text("utf-8") for page in (root / "memory").glob("*.md"))
     known = set(names)
     lines = (line.partition(":")[0] for text in texts for line in text.split("\n") if line.startswith("- "))
     return sum(any(word[1:] in known for word in line.split() if word[0] == "@") for line in lines)

@@ -30,8 +30,6 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import memctl
-from memctl.index.open_memory import OpenMemory
-from memctl.memory import Memory
 from memctl.truth.replaced import Replaced, replaced_since
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "replacement"
@@ -76,14 +74,10 @@ def said(line: str) -> str:
     return re.sub(r"^[WBOS](?:\([^)]*\))?\s*(?:@\S+\s*)*:\s*", "", line)
 
 
-def found_in(memory: Memory) -> list[Replaced]:
-    """Every pair that is found."""
-
-    def job(opened: OpenMemory) -> list[Replaced]:
-        opened.sync_for_read()
-        return list(replaced_since(opened))
-
-    return memory.run(job)
+def found_in(memory: memctl.Memory) -> list[Replaced]:
+    """Every pair that is found, with its rule."""
+    memory.sync()
+    return memory.run(lambda opened: list(replaced_since(opened)))
 
 
 def texts_of(root: Path, pair: Replaced) -> tuple[str, str]:
@@ -149,7 +143,7 @@ def changes(half: str, language: str, with_key: bool, wrong: bool) -> Figures:
     return Figures(first, marked, len(cases), len(found), len(false), len(told), steady, asked, wrongly)
 
 
-def steadiness(memory: Memory, cases: Iterable[tuple[str, ...]], wrong: bool) -> tuple[int, int]:
+def steadiness(memory: memctl.Memory, cases: Iterable[tuple[str, ...]], wrong: bool) -> tuple[int, int]:
     """Of lines that a newer one only resembles: how many still answer their question first, and how many are marked."""
     first = marked = 0
     for case in cases:

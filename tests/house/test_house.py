@@ -174,13 +174,39 @@ def _is_told(node: ast.FunctionDef | ast.ClassDef) -> bool:
     return bool(ast.get_docstring(node)) or (len(node.body) == 1 and ast.unparse(node.body[0]) == "...")
 
 
+BELOW = {
+    "answerable": ("recall", "fits weights to signs that no answer shows"),
+    "beliefs": ("beliefs facts", "sets formulas for one belief beside each other"),
+    "bridges": ("index recall", "takes the walk of names by itself, and other bounds of it"),
+    "help": ("cli language markdown notes recall", "writes docs from the tables themselves"),
+    "ingest": ("ingest", "counts what is found before anything of it is left out"),
+    "nearest": ("notes vectors", "times a kernel of distances"),
+    "pages": ("language", "takes stop words out of what it asks of ripgrep"),
+    "peers_tools": ("language", "takes stop words out of what it asks of ripgrep"),
+    "quality": ("evaluation vectors", "has the arithmetic of eval, and a model that remembers its questions"),
+    "reflect": ("reflect", "times the parts of a night"),
+    "replacement": ("truth", "counts pairs by a rule that only some questions name"),
+    "shared": ("language", "times a statement of SQL"),
+    "speed": ("index language vectors", "asks plain FTS5 for the same words, and makes up vectors"),
+    "stance": ("judgement markdown stance", "judges pairs one by one, and leaves rules out"),
+    "tokens": ("language", "holds the estimate against tokenizers"),
+    "warm": ("language", "asks plain FTS5 for the same words"),
+    "week_life": ("language", "weighs a prompt by the estimate"),
+}
+"""Benches that measure what no caller of `Memory` can see: the rooms that each reaches into, and why."""
+
+
 def test_what_benches_import_is_there() -> None:
-    """No test runs them all, and one that cannot be imported measures nothing."""
+    """No test runs them all, and one that cannot be imported measures nothing. All but BELOW use `Memory` and nothing below it."""
+    used: dict[str, set[str]] = defaultdict(set)
     for path in [*(ROOT / "bench").glob("*.py"), *(ROOT / "tests/torture").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memctl"):
                 for alias in node.names:
                     exec(f"from {node.module} import {alias.name}", {})
+                if path.parent.name == "bench" and node.module not in ("memctl", "memctl.memory"):
+                    used[path.stem].add(str(node.module).split(".")[1])
+    assert used == {name: set(rooms.split()) for name, (rooms, _) in BELOW.items()}
 
 
 SLOW = {

@@ -78,7 +78,7 @@ class SimilarNames:
             for other in members if len(members) <= _CROWD else ():
                 if id(other) not in seen and other.entity != form.entity:
                     seen.add(id(other))
-                    reason = _alike(form, other)
+                    reason = alike(form, other)
                     if reason:
                         yield other, reason
 
@@ -148,7 +148,7 @@ def _is_name(form: _NameForm) -> bool:
 # -- comparing --------------------------------------------------------------------------------------------------------
 
 
-def _alike(one: _NameForm, other: _NameForm) -> str:
+def alike(one: _NameForm, other: _NameForm) -> str:
     """Why two names may be the same; empty if they are not alike, or if something tells them apart."""
     if one.words == other.words or one.marks != other.marks:
         return ""

@@ -25,7 +25,7 @@ T = TypeVar("T")
 _HERE = Path(__file__).parent
 _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
-_PARSER = (
+PARSER = (
     "index/schema.sql", "index/index.py", "markdown/attributes.py", "index/lexical.py", "ids.py", "errors.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
     "language/dates_lexer.py", "markdown/front_matter.py", "markdown/grammar.py", "markdown/lines.py",
     "language/sentences.py", "language/entity_key.py", "language/names.py", "markdown/evidence_line.py", "markdown/page.py", "markdown/private.py", "language/relations.py", "language/analyzer.py", "language/words.py",
@@ -39,7 +39,7 @@ def schema_version() -> int:
     """A number for PRAGMA user_version that changes with the schema and with every module that decides a row."""
     listed = (_HERE.parent / "language" / "data").glob("*/*.txt")
     words = sorted((path.parent.name, path.stem, path) for path in listed if path.stem in _WORDS)
-    parts = [path.read_bytes() for path in (*(_HERE.parent / name for name in _PARSER), *(path for *_, path in words))]
+    parts = [path.read_bytes() for path in (*(_HERE.parent / name for name in PARSER), *(path for *_, path in words))]
     return int.from_bytes(hashed(b"\0".join(parts), 4)) >> 1 or 1
 
 
@@ -71,7 +71,7 @@ def close_index(index: Index) -> None:
     """Close, and after writes remember the file's state, so that damage shows at the next opening."""
     index.close()
     if index.unsealed and index.path:
-        _write_seal(index.path)
+        write_seal(index.path)
 
 
 # -- errors -----------------------------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def seal_holds(path: Path | None) -> bool:
         return False
 
 
-def _write_seal(path: Path) -> None:
+def write_seal(path: Path) -> None:
     """Best effort: without a seal the next opening only checks more."""
     with suppress(OSError):
         fd = os.open(path.with_suffix(".seal"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN_SAFELY, 0o666)

@@ -20,8 +20,8 @@ from .index import Index
 from .row import Row
 
 # What a process that stays keeps: so many pages, none larger, all of them together; in bytes of the files.
-_MOST_PAGES, _LARGE, _MOST_BYTES = 2_000, 1 << 18, 1 << 24
-_YOUNG_NS = 2_000_000_000  # as in index/sync.py: git's racy rule
+MOST_PAGES, _LARGE, MOST_BYTES = 2_000, 1 << 18, 1 << 24
+YOUNG_NS = 2_000_000_000  # as in index/sync.py: git's racy rule
 
 
 class Seen(NamedTuple):
@@ -100,7 +100,7 @@ def _page(workspace: Workspace, path: str, kept: dict[str, _KeptPage]) -> _KeptP
     except MemctlError:
         return _KeptPage(None, [], {})
     if page.state:
-        if len(kept) >= _MOST_PAGES or sum(each.state[2] for each in kept.values() if each.state) >= _MOST_BYTES:
+        if len(kept) >= MOST_PAGES or sum(each.state[2] for each in kept.values() if each.state) >= MOST_BYTES:
             kept.clear()
         kept[path] = page
     return page
@@ -112,7 +112,7 @@ def _state(workspace: Workspace, path: str) -> tuple[int, ...] | None:
         status = os.lstat(workspace.root / path)
     except (OSError, ValueError):
         return None
-    young = time.time_ns() - status.st_ctime_ns < _YOUNG_NS
+    young = time.time_ns() - status.st_ctime_ns < YOUNG_NS
     too_large = status.st_size > _LARGE
     return None if young or too_large else (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
 

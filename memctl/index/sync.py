@@ -70,7 +70,7 @@ def _is_known(step: Step) -> bool:
 
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
-_LARGE_PAGE = 1 << 12  # bytes of a page from which it pays to ask the index for what it holds of its lines
+LARGE_PAGE = 1 << 12  # bytes of a page from which it pays to ask the index for what it holds of its lines
 _TOGETHER = 20  # pages that one of them is given at a time
 
 
@@ -104,7 +104,7 @@ def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = 
         return Read(problem=getattr(error, "reason", error.what))
     rows = None
     if page.sha256 != sha256:
-        held = terms_held(index, path) if index and sha256 and len(page.text) >= _LARGE_PAGE else None
+        held = terms_held(index, path) if index and sha256 and len(page.text) >= LARGE_PAGE else None
         rows = rows_made(path, page.text, held)
     return Read(rows, page.status, page.sha256, page.looked_ns, page.warning)
 

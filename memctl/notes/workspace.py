@@ -26,7 +26,7 @@ PAGES = {
 TEMPLATES = frozenset(text.rstrip().rpartition("\n")[2] for text in PAGES.values())
 """The sentence of each: no answer to anything."""
 
-_SIGNS = (SETTINGS, ".memory", "memory")
+SIGNS = (SETTINGS, ".memory", "memory")
 SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 """Names of folders that never hold pages, beside hidden ones."""
 
@@ -182,7 +182,7 @@ def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) ->
         if not os.path.isdir(root):
             raise NoWorkspace(root, named=True)
     else:
-        root = next((d for d in (here, *here.parents) if any(os.path.exists(d / sign) for sign in _SIGNS)), Path())
+        root = next((d for d in (here, *here.parents) if any(os.path.exists(d / sign) for sign in SIGNS)), Path())
         if root == Path():
             raise NoWorkspace(here)
     root = root.resolve()

@@ -200,13 +200,9 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     return Signs(max(own, default=0.0), known, top, named[0], 1 / (len(wanted) or 1), slot)
 
 
-def likelihood(signs: Signs) -> float:
-    """0 to 1."""
-    return 1 / (1 + math.exp(-BIAS - sum(weight * sign for weight, sign in zip(WEIGHTS, signs, strict=True))))
-
-
 def answerable(index: Index, words: str, hits: Sequence[Hit]) -> float | None:
-    """How likely one of the hits answers the question; None where it has no words."""
+    """How likely one of the hits answers the question, 0 to 1; None where it has no words."""
     if not query_terms(words):
         return None
-    return likelihood(signs_of(index, words, hits)) if hits else 0.0
+    weighed = sum(weight * sign for weight, sign in zip(WEIGHTS, signs_of(index, words, hits), strict=True))
+    return 1 / (1 + math.exp(-BIAS - weighed)) if hits else 0.0

@@ -13,7 +13,7 @@ Why a line is not among the hits, in the order in which it can fall out:
     truth/judge.py             told after `as_of`
     recall/rank.py             a twin or a copy of another hit; below the first k
     recall/entry_hits.py       its line is no longer on disk
-    recall/recall.py           the search took too long (`_SECONDS`); about another of that name (`_is_about`); other lines of
+    recall/recall.py           the search took too long (`SECONDS`); about another of that name (`_is_about`); other lines of
                                its document took the places (`per_page`)
     recall/entry_hits.py       a bare heading, a greeting, the head of a table and the like (`says_nothing`)
     recall/answer.py           over the budget (`fit_hits`)
@@ -66,7 +66,7 @@ _LIKE = 10  # places among which newer lines are told from older ones,
 _NEAR_SCORE = 0.5  # and of the score of the older one, from which a newer one is
 _CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is asked about, and no event
 _TOLD = 3  # pages with problems that an answer names
-_SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
+SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
 WEAK = 0.4
 """Of the best score: what is below that belongs to another question."""
@@ -188,7 +188,7 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
     Nothing, with a warning, where that takes longer than a few seconds.
     """
     index, query = request.memory.index, request.query
-    index.limit_time(time.monotonic() + _SECONDS)
+    index.limit_time(time.monotonic() + SECONDS)
     try:
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
         if found is None:

@@ -44,10 +44,10 @@ from .requests import Parameters, in_callers_words
 LARGEST = 1024 * 1024
 """Bytes of a body."""
 _THREADS = {"read": 4, "write": 1, "shared": 4}  # verbs of each kind at a time
-_WAITING = 64  # requests that may wait for each of them
-_CONNECTIONS = 128
-_HEAD_SECONDS = 10.0  # within which the head of a request comes
-_BODY_SECONDS = 10.0  # and its body
+WAITING = 64  # requests that may wait for each of them
+CONNECTIONS = 128
+HEAD_SECONDS = 10.0  # within which the head of a request comes
+BODY_SECONDS = 10.0  # and its body
 _DRAINED, _DRAIN_SECONDS = 8 * LARGEST, 2.0  # what is taken in of a body that was refused
 _GRACE = 10  # seconds that running requests are given when the server stops
 
@@ -243,7 +243,7 @@ async def _read(request: Request) -> bytes:
     """The body, counted while it comes."""
     body = bytearray()
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > LARGEST:
@@ -262,7 +262,7 @@ class Verbs:
 
     async def run(self, job: Callable[[], Any], kind: str = "read") -> Any:
         """What a job gives; HttpRefusal where too many of its kind are waiting."""
-        if self._running[kind] >= _WAITING:
+        if self._running[kind] >= WAITING:
             raise HttpRefusal(503, "too many requests at once", "try again in a moment", Retry_After="1")
         self._running[kind] += 1
         try:
@@ -346,7 +346,7 @@ class _Connection(H11Protocol):
         self._came = self.loop.time()
         every = (each for each in self.connections if isinstance(each, _Connection))
         still_open = [each for each in every if not each.transport.is_closing()]
-        if len(still_open) > _CONNECTIONS:
+        if len(still_open) > CONNECTIONS:
             idle = (each for each in still_open if not each.cycle or each.cycle.response_complete)
             strangers = [each for each in idle if not each.is_known]
             min(strangers, key=lambda each: each._came, default=self).transport.abort()
@@ -355,7 +355,7 @@ class _Connection(H11Protocol):
     def _await_head(self) -> None:
         if self._deadline:
             self._deadline.cancel()
-        self._deadline = self.loop.call_later(_HEAD_SECONDS, self.transport.abort)
+        self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -412,7 +412,7 @@ def listen(host: str, port: int) -> socket.socket:
         if REUSES_PORTS:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
-        made.listen(_CONNECTIONS)
+        made.listen(CONNECTIONS)
     except PermissionError:
         made.close()
         raise Usage(f"port {port} may not be used", "name one above 1023, or --port 0") from None

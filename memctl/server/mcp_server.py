@@ -32,7 +32,7 @@ from .mcp_tools import INSTRUCTIONS, Session, Tool, offered
 from .requests import in_callers_words
 
 _READERS = 4  # verbs that read at a time
-_GRACE = 0.6  # seconds that a write may go on after the client has gone
+GRACE = 0.6  # seconds that a write may go on after the client has gone
 _UNEXPECTED = (OSError, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError)
 
 _PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND = -32700, -32600, -32601
@@ -191,7 +191,7 @@ def _id(match: re.Match[bytes] | None) -> Id | None:
 def serve(session: Session) -> None:
     """Serve one client over stdin and stdout until it has gone."""
     wire = Wire()
-    face = _Face(session, wire)
+    face = Face(session, wire)
     face.warm_up()
     with suppress(Ended):
         for message in wire.messages():
@@ -209,7 +209,7 @@ class _Method(NamedTuple):
     cached: bool = True
 
 
-class _Face:
+class Face:
     """What a client may ask, answered by the verbs."""
 
     def __init__(self, session: Session, wire: Wire) -> None:
@@ -344,12 +344,12 @@ class _Face:
     def answer_the_rest(self) -> None:
         """Wait a little for what was asked before the client closed its end: it may still read, such as behind a pipe."""
         with self._sent:
-            self._sent.wait_for(lambda: not self._waiting, _GRACE)
+            self._sent.wait_for(lambda: not self._waiting, GRACE)
 
     def finish(self) -> None:
         """Wait a little for a write that is going on, let none begin, and let what was answered reach the client."""
-        self._writing.acquire(timeout=_GRACE)
-        self._wire.flush(_GRACE / 2)
+        self._writing.acquire(timeout=GRACE)
+        self._wire.flush(GRACE / 2)
 
     # -- tools --------------------------------------------------------------------------------------------------------
 

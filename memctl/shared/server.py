@@ -28,7 +28,7 @@ _PATIENCE = {
     "connect_timeout": "10", "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
     "application_name": "memctl",
 }  # fmt: skip
-_SILENCE = 90.0  # seconds for an answer: more than those for a lock
+SILENCE = 90.0  # seconds for an answer: more than those for a lock
 _KEPT = 4  # connections that a process that stays keeps open
 _SOME = 200  # pages that are sent or fetched together
 _DOWN = "see that it runs and that the address is right; everything local works without it"
@@ -172,7 +172,7 @@ def _watched(connection: Any) -> Iterator[None]:
     over, wait, until = Event(), connection.wait, [math.inf]
 
     def answered(steps: Any, *more: Any, **named: Any) -> Any:  # psycopg waits there for every answer
-        until[0] = time.monotonic() + _SILENCE
+        until[0] = time.monotonic() + SILENCE
         try:
             return wait(moving(steps), *more, **named)
         finally:
@@ -182,7 +182,7 @@ def _watched(connection: Any) -> Iterator[None]:
         ready = None
         while True:
             if ready:  # a part was sent or came; nothing did where the time of a step is over
-                until[0] = time.monotonic() + _SILENCE
+                until[0] = time.monotonic() + SILENCE
             try:
                 waiting_for = steps.send(ready)
             except StopIteration as end:
@@ -190,7 +190,7 @@ def _watched(connection: Any) -> Iterator[None]:
             ready = yield waiting_for
 
     def watch() -> None:
-        while not over.wait(_SILENCE / 9):
+        while not over.wait(SILENCE / 9):
             if time.monotonic() > until[0]:
                 return line.shutdown(socket.SHUT_RDWR)
 

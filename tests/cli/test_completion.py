@@ -147,7 +147,7 @@ def test_the_workspace_of_the_line_and_of_the_environment(root: Path, monkeypatc
     assert [word for word, _ in complete(["fact", "get", "d"], {"MEMCTL_WORKSPACE": str(root)})] == ["db", "deadline"]
     monkeypatch.chdir(root / "bank")
     assert words("fact", "get", "d") == ["db", "deadline"]
-    assert set(SIGNS) == set(workspace._SIGNS)
+    assert set(SIGNS) == set(workspace.SIGNS)
 
 
 def test_nothing_is_built_or_left_behind(root: Path) -> None:

@@ -74,9 +74,9 @@ def test_a_bar_keeps_its_width_and_leaves_room(
     """Whatever is told beside it; a terminal puts ^C behind it, which in the next line would leave the bar standing there."""
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("FORCE_COLOR", "1")
-    bar = Bar(what)
-    bar._draw_rich(what, 1, 5434, "1 of 5,434")
-    bar._draw_rich(what, 84, 5434, "84 of 5,434 · about 9 min left")
+    bar = Bar(what, clock=map(float, range(0, 1_000, 10)).__next__)
+    bar.update(1, 5434)
+    bar.update(84, 5434)
     bar.close()
     drawn = re.split("[\r\n]", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", capsys.readouterr().err))
     assert {len(re.findall("[━╺╸]", line)) for line in drawn} - {0} == {width}

@@ -100,15 +100,15 @@ def test_no_question_breaks_recall(root: Path, monkeypatch: pytest.MonkeyPatch) 
     rows_read = 0
     most = (0, "")
 
-    real = Index._rows
+    real = Index.rows
 
-    def counted(index, sql, values):
+    def counted(index, sql, values=()):
         nonlocal rows_read
         found = real(index, sql, values)
         rows_read += 1 + len(found)
         return found
 
-    monkeypatch.setattr(Index, "_rows", counted)
+    monkeypatch.setattr(Index, "rows", counted)
 
     def job(index):
         nonlocal rows_read, most

@@ -184,7 +184,7 @@ def test_damage_that_shows_while_a_job_runs(workspace: Workspace) -> None:
     for at in range(4096, len(data), 4096):
         data[at : at + 64] = os.urandom(64)
     path.write_bytes(data)
-    heal._write_seal(path)
+    heal.write_seal(path)
     assert rows(workspace) == rebuilt(workspace)
 
 
@@ -300,7 +300,7 @@ def test_the_version_covers_every_module_that_decides_a_row() -> None:
                 base = (home / name).parents[node.level - 1]
                 for module in [node.module] if node.module else [alias.name for alias in node.names]:
                     waiting.append((base / f"{module.replace('.', '/')}.py").relative_to(home).as_posix())
-    assert seen <= set(heal._PARSER)
+    assert seen <= set(heal.PARSER)
 
 
 def test_an_index_of_another_version_is_made_anew(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

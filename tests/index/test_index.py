@@ -47,12 +47,12 @@ def table(opened: Index, name: str) -> list[tuple[object, ...]]:
 def test_only_rows_that_differ_are_written(workspace: Workspace) -> None:
     with open_scratch() as opened:
         put(opened, workspace, LOG, PAGES[LOG])
-        before = opened._db.total_changes
+        before = opened.rows("SELECT total_changes()")[0][0]
         put(opened, workspace, LOG, PAGES[LOG] + "- W: One more\n")
-        small = opened._db.total_changes - before
-        before = opened._db.total_changes
+        small = opened.rows("SELECT total_changes()")[0][0] - before
+        before = opened.rows("SELECT total_changes()")[0][0]
         put(opened, workspace, LOG, "# Else\n\n- All\n- of\n- it\n- is\n- new\n")
-        assert small < (opened._db.total_changes - before) / 3
+        assert small < (opened.rows("SELECT total_changes()")[0][0] - before) / 3
         assert list(dump(opened)) != []
 
 
@@ -287,8 +287,8 @@ def test_numbered_values_are_bound_by_name() -> None:
             bound.append(values)
             return db.execute(sql, values)  # type: ignore[arg-type]
 
-    with closing(sqlite3.connect(":memory:")) as db, open_scratch() as opened:
-        opened._db = cast(sqlite3.Connection, Watched())
+    with closing(sqlite3.connect(":memory:")) as db:
+        opened = Index(cast(sqlite3.Connection, Watched()), None)
         assert opened.rows("SELECT ?2, ?1, ?2", (1, "two")) == [("two", 1, "two")]
     assert bound == [{"1": 1, "2": "two"}]
 

@@ -278,11 +278,11 @@ def test_a_folder_made_while_folders_are_listed_is_heard(tmp_path: Path, monkeyp
     watch.close()
 
 
-@pytest.mark.parametrize(("bound", "most"), [("_MOST_BYTES", 20_000), ("_MOST_PAGES", 6)])
+@pytest.mark.parametrize(("bound", "most"), [("MOST_BYTES", 20_000), ("MOST_PAGES", 6)])
 def test_pages_that_are_kept_have_a_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
 ) -> None:
-    monkeypatch.setattr(reread, "_YOUNG_NS", 0)
+    monkeypatch.setattr(reread, "YOUNG_NS", 0)
     monkeypatch.setattr(reread, bound, most)
     held = []
     workspace = make_workspace(tmp_path)
@@ -293,8 +293,8 @@ def test_pages_that_are_kept_have_a_bound(
     with Resident(workspace) as resident:
         for number in range(20):
             assert asked(workspace, f"quokka{number}", resident)["hits"]
-            kept = [page for index in resident._idle for its in index.lasting.values() for page in its.values()]
-            held.append(sum(page.state[2] for page in kept) if bound == "_MOST_BYTES" else len(kept))
+            kept = resident.run(lambda index: [page for its in index.lasting.values() for page in its.values()])
+            held.append(sum(page.state[2] for page in kept) if bound == "MOST_BYTES" else len(kept))
     assert 0.7 * most < max(held) < 1.2 * most
 
 

@@ -418,7 +418,7 @@ def test_in_a_hurry_the_newest_part_of_a_session_counts(workspace: Workspace, mo
         {"type": "user", "uuid": "v", "message": {"role": "user", "content": "The last thing that was said."}}
     )
     path.write_text(filler * 300 + last)
-    monkeypatch.setattr("memctl.ingest.ingest._NEWEST", 1 << 17)
+    monkeypatch.setattr("memctl.ingest.ingest.NEWEST", 1 << 17)
     done = Memory(workspace, lambda: NOW).ingest(path, apply=True, seconds=3600.0)
     assert [kept.fact.source for kept in done.kept] == ["user:session.jsonl#L301"]
     assert not done.complete and "only what follows from line" in done.warnings[0] and done.turns < 200

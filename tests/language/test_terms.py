@@ -138,7 +138,7 @@ def test_a_token_is_cut_alike_on_both_sides() -> None:
 
 
 def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CACHE_CHUNKS", 3)
+    monkeypatch.setattr(module, "CACHE_CHUNKS", 3)
     module._ANALYSED.clear()
     assert terms("a b c d " + "z" * 99) == ["a", "b", "c", "d", "z" * LONGEST]
     assert list(module._ANALYSED) == ["d"]

@@ -15,7 +15,6 @@ from store_helpers import DAY, LOG, failing, make_workspace, refusal
 from strategies import examples
 from torture import power_loss
 
-from memctl import system
 from memctl.errors import CannotWrite, LockBusy, MemctlError, PageUnreadable
 from memctl.notes import files
 from memctl.notes.files import MAX_PAGE, append, confirm, create, prepare_memory, read_page
@@ -331,10 +330,10 @@ def test_a_lock_that_cannot_be_had_is_no_bug(workspace: Workspace, tmp_path: Pat
 
 
 def test_a_file_system_without_locks_is_no_bug(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(fd: int) -> bool:
+    def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(system, "_try_lock", refuse)
+    monkeypatch.setattr("fcntl.flock", refuse)
     with pytest.raises(CannotWrite, match="No locks"):
         append(workspace, LOG, lambda _: "new\n")
 

@@ -184,7 +184,7 @@ def test_a_question_without_words_says_so(station: Workspace) -> None:
 def test_a_search_that_takes_too_long_is_cut_off_and_says_so(crowd: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement is interrupted at its deadline; the answer is a warning, not an error."""
     ask(crowd, "gateway")
-    monkeypatch.setattr(recall_module, "_SECONDS", -1.0)
+    monkeypatch.setattr(recall_module, "SECONDS", -1.0)
     answer = ask(crowd, "the gateway sent packets to the queue again")
     assert answer.hits == () and "took too long" in answer.warnings[0]
 

@@ -66,13 +66,13 @@ def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: P
     assert held == {(row.role, row.digest): row.own for row in rows_of(PATH, PAGE).rows}
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
     with (
-        patch.object(sync_module, "_LARGE_PAGE", 1),
+        patch.object(sync_module, "LARGE_PAGE", 1),
         patch("memctl.index.rows.joined_terms", side_effect=lambda _: "new") as made,
     ):
         with_index(workspace, lambda index: sync(workspace, index))
     assert made.call_count == 1
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- an old line\n", 1), "utf-8")
-    with patch.object(sync_module, "_LARGE_PAGE", 1):
+    with patch.object(sync_module, "LARGE_PAGE", 1):
         with_index(workspace, lambda index: sync(workspace, index))
     assert not verify(workspace).differences
 

@@ -591,8 +591,8 @@ def test_clients_that_go_away(server: Running, capfd: pytest.CaptureFixture[str]
 
 def test_slow_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A head or a body that drips in ends the connection; others are answered meanwhile."""
-    monkeypatch.setattr(http, "_HEAD_SECONDS", 0.5)
-    monkeypatch.setattr(http, "_BODY_SECONDS", 0.5)
+    monkeypatch.setattr(http, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(http, "BODY_SECONDS", 0.5)
     with serving(write_pages(tmp_path, PAGES)) as server:
         heads = [server.connect() for _ in range(20)]
         body = server.connect()
@@ -630,7 +630,7 @@ def test_an_endless_body_ends(server: Running) -> None:
 
 def test_a_crowd_without_the_token_shuts_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of too many connections the oldest that never had it goes; one that had it stays."""
-    monkeypatch.setattr(http, "_CONNECTIONS", 10)
+    monkeypatch.setattr(http, "CONNECTIONS", 10)
     with serving(write_pages(tmp_path, PAGES)) as server:
         known = server.connect()
         asked = f"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode()
@@ -657,7 +657,7 @@ def _is_open(made: socket.socket) -> bool:
 
 def test_too_many_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those beyond the bound are told to try again."""
-    monkeypatch.setattr(http, "_WAITING", 0)
+    monkeypatch.setattr(http, "WAITING", 0)
     with serving(write_pages(tmp_path, PAGES)) as server:
         reply = server.get("/stats")
         assert (reply.status, reply.headers["retry-after"]) == (503, "1")

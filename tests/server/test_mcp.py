@@ -28,6 +28,7 @@ from memctl.maintenance import status
 from memctl.server import mcp_server, mcp_tools
 from memctl.server.mcp_tools import INSTRUCTIONS, TOOLS, offered
 
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
 READING = ["recall", "show", "context", "status", "review"]
 WRITING = ["answer", "retain", "reflect", "forget"]
 posix = pytest.mark.skipif(os.name == "nt", reason="there are no such signals there")
@@ -206,7 +207,7 @@ def test_status_counts_and_tells_nothing(reader: Asker, writer: tuple[Path, Aske
 
 def test_status_names_no_package_and_no_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What could be installed is a matter of its owner."""
-    monkeypatch.setattr(status, "_OPTIONAL", {"no_such_package": ("export", "`memctl export --format sqlite`")})
+    monkeypatch.setattr(status, "OPTIONAL", {"no_such_package": ("export", "`memctl export --format sqlite`")})
     memory = memory_on(write_pages(tmp_path, {"memory.md": "# Core\n"}))
     assert "--format" in str(memory.status().lines())
     told = offered(False)["status"].run(mcp_tools.Session(memory))
@@ -218,12 +219,12 @@ def test_what_was_asked_before_stdin_closed_is_answered(tmp_path: Path, monkeypa
     sent: dict[object, Any] = {}
     slow = threading.Event()  # nobody sets it: a client that reads slowly
     wire = SimpleNamespace(send=lambda id, answer: slow.wait(0.1) or sent.update({id: answer}))
-    monkeypatch.setattr(mcp_server, "_GRACE", 60)
-    face = mcp_server._Face(
+    monkeypatch.setattr(mcp_server, "GRACE", 60)
+    face = mcp_server.Face(
         mcp_tools.Session(memory_on(write_pages(tmp_path, {"memory.md": "чай 茶 tea\n"})), True), wire
     )  # type: ignore[arg-type]
     face.warm_up()
-    face._greeted = True
+    face.take({"method": "initialize", "id": "", "params": HELLO})
     for id, (tool, arguments) in enumerate((("recall", {"query": "чай"}), ("retain", {"text": "W: 茶"}))):
         face.take({"method": "tools/call", "id": id, "params": {"name": tool, "arguments": arguments}})
     face.answer_the_rest()
@@ -450,8 +451,7 @@ def test_a_client_that_never_reads_does_not_keep_the_process(tmp_path: Path, end
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     )
     assert process.stdin and process.stdout and process.stderr
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    lines = [{"id": 0, "method": "initialize", "params": hello}]
+    lines = [{"id": 0, "method": "initialize", "params": HELLO}]
     lines += [{"id": n, "method": "tools/list"} for n in range(1, 100)]
     process.stdin.write("".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines).encode())
     process.stdin.flush()

@@ -272,7 +272,7 @@ def test_a_server_that_falls_silent(server: Postgres, tmp_path: Path, monkeypatc
         while server.sql(waits)[0][0] < 4:
             assert not answers
         assert len(running.post("/v1/recall", {"query": "harbour"}).json["hits"]) == 1 and not answers
-        monkeypatch.setattr(remote, "_SILENCE", 0.3)
+        monkeypatch.setattr(remote, "SILENCE", 0.3)
         with pytest.raises(ServerFailed, match="closed the connection"):
             asked(server, memory_on(write_pages(tmp_path / "o", {})))
         silent.rollback()

@@ -213,7 +213,7 @@ def test_all_asks_those_that_hold_its_words(
     assert [str(hit.source) for hit in answer.hits] == ["n0:memory/2025-11-27.md#L4@r1"]
     assert sorted(path.name for path in (reader.workspace.memory / "shared").iterdir() if path.name[0] != ".") == ["n0"]
     assert [hit.workspace for hit in asked(server, reader, "чайники", "all").hits] == ["n5"]
-    monkeypatch.setattr(room, "_MOST", 2)
+    monkeypatch.setattr(room, "MOST", 2)
     answer = asked(server, reader, "harbour zanzibarite", "all")
     assert answer.hits[0].workspace == "n0"
     assert answer.warnings[0] == "asked the 2 best of 6 workspaces that hold words of this; --in NAME asks another"

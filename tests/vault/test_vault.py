@@ -360,13 +360,13 @@ def test_a_kill_half_way_leaves_every_line_readable(root: Path, monkeypatch: pyt
 def test_a_save_meanwhile_is_not_overwritten(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """PageChanged as for every Edit, and the save stays."""
     _seal(root, TEXTS[0])
-    page, cipher = root / "memory/2025-11-30.md", Vault._cipher
+    page, apply = root / "memory/2025-11-30.md", edits.apply
 
-    def saving(*given: object) -> str:
+    def saving(*given: object, **more: object) -> object:
         page.write_text(page.read_text("utf-8") + "\nsaved\n", "utf-8")
-        return cipher(*given)  # type: ignore[arg-type]
+        return apply(*given, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Vault, "_cipher", saving)
+    monkeypatch.setattr("memctl.vault.vault.apply", saving)
     done = call(["vault", "rekey"], root)
     assert done.code == 12 and "saved" in page.read_text("utf-8") and _opened(root) == [TEXTS[0]]
 

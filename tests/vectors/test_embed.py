@@ -328,10 +328,10 @@ def test_progress(tmp_path: Path) -> None:
 def test_batches_are_small() -> None:
     """By number and by letters, so that a stop is heard soon; none is empty, none is lost."""
     texts = [(number, "x" * (number * 37 % 1_200)) for number in range(200)]
-    batches = list(embedding._batches(texts))
+    batches = list(embedding.batches(texts))
     assert [pair for batch in batches for pair in batch] == texts and all(batches)
     assert all(len(b) <= embedding.BATCH and sum(len(t) for _, t in b[:-1]) <= embedding.BATCH_LETTERS for b in batches)
-    assert list(embedding._batches([])) == []
+    assert list(embedding.batches([])) == []
 
 
 def test_a_model_of_another_dimension_than_it_says(tmp_path: Path) -> None:

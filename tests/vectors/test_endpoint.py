@@ -159,7 +159,7 @@ def test_a_slow_server_keeps_a_process_waiting_once(tmp_path: Path, monkeypatch:
     with server(answer) as (url, seen):
         root = made(tmp_path, url)
         call(["index"], root)
-        monkeypatch.setattr("memctl.vectors.models._QUESTION_SECONDS", 0.0)
+        monkeypatch.setattr("memctl.vectors.models.QUESTION_SECONDS", 0.0)
         before = len(seen)
         with memctl.open(root) as memory:
             told = [memory.recall("which database?") for _ in range(3)]

@@ -573,9 +573,10 @@ def test_verify_tells_recall_and_damage(tmp_path: Path) -> None:
 def test_signs_of_other_vectors_are_found_out(tmp_path: Path) -> None:
     """A page whose sums hold and whose signs are not those of its vectors."""
     workspace = filled(tmp_path, 2, 10)
-    with closing(begun(workspace)) as vectors:
+    with closing(begun(workspace)) as vectors, closing(sqlite3.connect(vectors.path)) as db:
         pack = vectors.packs()[1]._replace(signs=bytes(10 * DIM // 8))
-        vectors._run_all("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)", [(*pack, pack.sum)])
+        with db:
+            db.execute("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)", (*pack, pack.sum))
         assert check_vectors(vectors, {1: "memory/a.md"}).problems == (
             "memory/a.md: signs that are not those of its vectors",
         )

@@ -89,10 +89,10 @@ def test_a_large_memory_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.M
     """Over the bounds the newest lines and the most mentioned names have pages, and each page says what is left out."""
     names = {f"2025-{m:02}-0{d}": f"{m}x{d}" for m in range(1, 10) for d in range(1, 9)}
     days = {f"memory/{day}.md": f"- W @Name{name}: Said {'much ' * 40}\n" for day, name in names.items()}
-    monkeypatch.setattr(view_site, "_MOST_BYTES", 30_000)
-    monkeypatch.setattr(view_site, "_MOST_ENTITIES", 5)
-    monkeypatch.setattr(view_site, "_NAMES", 10)
-    monkeypatch.setattr(view_site, "_MOST_BELIEFS", 2)
+    monkeypatch.setattr(view_site, "MOST_BYTES", 30_000)
+    monkeypatch.setattr(view_site, "MOST_ENTITIES", 5)
+    monkeypatch.setattr(view_site, "NAMES", 10)
+    monkeypatch.setattr(view_site, "MOST_BELIEFS", 2)
     days["bank/opinions.md"] = "".join(f"- O(c=0.{n}) @Eve: Likes {n} ^o-aaaaaaa{n}\n" for n in range(5, 9))
     pages = written(memory_on(write_pages(tmp_path / "w", days)), tmp_path / "out")
     assert "lines/2025-09.html" in pages and "lines/2025-01.html" not in pages

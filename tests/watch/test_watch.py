@@ -27,7 +27,7 @@ from memctl.errors import ExtraMissing
 from memctl.index.sync import verify
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.watch import watch as watch_events, watch as watching
+from memctl.watch import watch as watching
 from memctl.watch.watch import FolderEvents, Noticed
 
 resource = pytest.importorskip("resource")  # limits and signals as Unix has them
@@ -477,10 +477,10 @@ def test_without_watches_it_looks_every_few_seconds(
     """And says so, in one line."""
     monkeypatch.setattr(watching, "POLL_SECONDS", 0.05)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(watch_events, "_schedule", refuse)
+    monkeypatch.setattr("watchdog.observers.api.BaseObserver.schedule", refuse)
     lines = run(workspace, FolderEvents())
     first = next(lines)
     assert first.trouble and "fs.inotify.max_user_" in first.told and first.told.endswith("instead")

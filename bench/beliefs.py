@@ -330,7 +330,7 @@ def through_markdown(history: History) -> list[float]:
             _append(root / "memory", new)
             today = events[-1].evidence.day
             with memctl.open(root, now=datetime(today.year, today.month, today.day, 12)) as memory:
-                memory.reflect(since=since and str(since))
+                memory.reflect(since=str(since) if since else None)
                 (belief,) = memory.beliefs()
             found.append(belief.curve[-1].confidence)
             written, since = len(events), today

@@ -147,7 +147,8 @@ def run(way: str, folder: Path) -> dict[str, float]:
     start = process_time()
     vectors = open_vectors(workspace)
     assert vectors
-    search, made = vectors.scan, 0.0
+    search: Any = vectors.scan
+    made = 0.0
     if way != "signs":
         from memctl.vectors.matrix import hold
 

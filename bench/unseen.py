@@ -135,9 +135,11 @@ def changes() -> None:
                             facts += 1
                             hits = memory.recall(text.split(": ", 1)[1], k=3).hits
                             source = f"{path}#L{n}"
-                            hits = [hit for hit in hits if source not in spared and shows(hit, source) and marked(hit)]
-                            count["written"].update(all=any(hit.superseded_by for hit in hits))
-                            if hits:
+                            misled = [
+                                hit for hit in hits if source not in spared and shows(hit, source) and marked(hit)
+                            ]
+                            count["written"].update(all=any(hit.superseded_by for hit in misled))
+                            if misled:
                                 wrong_marks += 1
                                 missed("marked, but nothing replaced it:", name, source)
     written = count.pop("written")
@@ -213,9 +215,9 @@ def evidence() -> None:
                     count[row["label"]].update([*said, "all"])
                     count[row["label"]].update(right=right, asked=asked, either=right or asked)
     for verdict in ("for", "against", "reversal"):
-        said = {label: count[label][verdict] for label in RIGHT}
-        right = sum(of for label, of in said.items() if verdict in RIGHT[label])
-        print(f"evidence written as {verdict:9} right {share(right, sum(said.values()))}; by label {said}")
+        by_label = {label: count[label][verdict] for label in RIGHT}
+        correct = sum(of for label, of in by_label.items() if verdict in RIGHT[label])
+        print(f"evidence written as {verdict:9} right {share(correct, sum(by_label.values()))}; by label {by_label}")
     for label in RIGHT:
         one = count[label]
         either = share(one["either"], one["all"])

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -75,7 +75,7 @@ def line(name: str, times: Sequence[float]) -> None:
     )
 
 
-def timed(job) -> float:
+def timed(job: Callable[..., object]) -> float:
     start = time.perf_counter()
     job()
     return (time.perf_counter() - start) * 1000

@@ -380,8 +380,8 @@ class _ForgetPlanner:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")
         for file in sorted(self._workspace.root.glob("*.jsonl")):  # where `memctl eval --add` keeps labels
             with suppress(OSError):
-                for number, line in enumerate(read_safely(file).splitlines(), 1):
-                    told = sorted(ref for ref in self._gone.refs if f'"{ref}"'.encode() in line)
+                for number, label in enumerate(read_safely(file).splitlines(), 1):
+                    told = sorted(ref for ref in self._gone.refs if f'"{ref}"'.encode() in label)
                     self._left += [f"{file.name}#L{number} is a label for {ref}" for ref in told]
         planned = {path: page.after for path, page in self._pages.items()}
         for path, text in citing_pages(self._workspace, planned):

@@ -15,7 +15,7 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
+from .names import AT_NAME, WIKI_NAME, entity_key, read_name, stem_key
 from .words import beside, languages, lines, pattern, words_of
 
 DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
@@ -26,9 +26,13 @@ _OBJECT = r"(?P<value>.+)"
 _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
-_NAME_WORD = r"(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff][\w&.+-]*(?:['’][A-Z]\w+)?(?:\]\])?"
-_EXACT = frozenset(("version", "email", "phone", "title", "state", "store", "job", "job_ru"))
-_ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store"))
+_NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
+_ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
+_NAMED = ("town", "name", "whole")
+_ALONE = frozenset(
+    (*_NAMED, "person", "kin", "holder", "zone", "dbms", "version")
+)  # values behind which nothing goes on
+_EXACT = _ALONE | {"org", "email", "phone", "title", "state", "store", "job", "job_ru"}
 
 
 class Relation(NamedTuple):
@@ -148,7 +152,7 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     said = _value(rule, match["value"])
     if said is None or _is_doubtful(plain[match.start() :], rule.beside):
         return None
-    return Relation("country" if rule.key == "city" and said in _places("countries") else rule.key, said)
+    return Relation("country" if rule.key == "city" and said in words_of("relations", "countries") else rule.key, said)
 
 
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
@@ -222,15 +226,26 @@ def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"[,;，。；、（(!！]|\.(?:\s|$)|\s[—–-]\s|\s(?:{ending})\s")
 
 
-def _is_refused(kind: str, rest: str, before_end: str, chosen: tuple[str, ...]) -> bool:
+def _is_refused(kind: str, rest: str, told: str, chosen: tuple[str, ...]) -> bool:
     """True for a negation or a question word, for several names, and for a common noun where a name is wanted."""
     said = partial(pattern, chosen, "relations")
+    placed = kind in ("town", "org") and _is_listed(told, "cities", "countries")
+    named = kind in ("town", "name") and not placed
     return bool(
         re.match(said("no value"), rest, re.IGNORECASE)
         or re.search(said("question words"), rest[:20])
-        or (kind in ("place", "name", "firm") and re.search(said("several"), before_end))
-        or (kind in ("place", "name") and re.match(said("no name"), rest))
+        or (kind in _ALONE and re.search(said("several"), told))
+        or (named and (re.match(said("no name"), rest) or _is_common(told, chosen)))
+        or (kind == "org" and (placed or _is_listed(told, "software")))
+        or (kind == "town" and not placed and not re.search(_shape("place ending", chosen), told, re.IGNORECASE))
     )
+
+
+def _is_common(told: str, chosen: tuple[str, ...]) -> bool:
+    """True where each word is a common one of the language: "Fear", "Mr Right", «Тишина», "Room 7"."""
+    ending = _compiled(pattern(chosen, "relations", "common ending"), re.IGNORECASE)
+    said = [word for word in entity_key(told).split() if len(word) > 1 and word.isalpha()]
+    return bool(said) and all(ending.search(word) or _is_listed(word, "common") for word in said)
 
 
 def _value(rule: _Rule, rest: str) -> str | None:
@@ -238,20 +253,11 @@ def _value(rule: _Rule, rest: str) -> str | None:
     rest, kind, chosen = rest.strip(), rule.value, rule.beside
     shape = _shape(kind, chosen)
     match = _compiled(shape, re.IGNORECASE if kind in _ANY_CASE else 0).match(rest) if shape else None
-    told = _ends(chosen).split(rest)[0]
+    told = (match[0] if match and kind in _EXACT else _ends(chosen).split(rest)[0]).strip(" .:")
     if (shape and not match) or _is_refused(kind, rest, told, chosen):
         return None
-    if match and kind == "firm":
-        if _is_no_firm(match[0], chosen):
-            return None
-        told = _ends(chosen).split(match[0])[0]
-    if match and kind in _EXACT:
-        told = match[0]
-    folded = stem_key(re.sub(r"[\[\]@\"'«»“”「」《》`]", "", told).strip(" .:"))
-    if kind == "place" and has_han(folded):
-        is_place = 2 <= len(folded) <= 10 and not re.search(pattern(chosen, "relations", "no place"), folded)
-        folded = folded if is_place else ""
-    return folded[:80] or None
+    article = pattern(chosen, "relations", "name article")
+    return stem_key(re.sub(rf"(?<!\w)@|^(?:{article})|[\[\]\"'«»“”「」《》`]", "", told))[:80] or None
 
 
 @cache
@@ -261,34 +267,26 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     for name in chosen:
         for line in lines(name, "relations").get("values", ()):
             if line.startswith(f"{kind} = "):
-                said.append(re.sub(r"<(\w+)>", lambda at: pattern(chosen, "relations", at[1]), line[len(kind) + 3 :]))
+                shape = line.removeprefix(f"{kind} = ")
+                said.append(re.sub(r"<([\w ]+)>", lambda at: pattern(chosen, "relations", at[1]), shape))
     article = pattern(chosen, "relations", "name article")
-    named = rf"(?:{article})?[\"'«“`]?(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff]"
     quoted = r"[«\"“][^»\"”]+[»\"”]"
+    inside = pattern(chosen, "relations", "inside a name")
+    named = rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: (?:(?:{inside}) )*(?:{_NAME_WORD}|v?\d[\w.]*))*)"
     ending = "|".join(sorted(words_of("relations", "after the value", chosen)))
     plain = {
-        "place": named,
-        "name": named,
+        **dict.fromkeys(_NAMED, named),
         "version": r"[\"'`]?v?\d+(?:\.\d+)*[\w.+-]*",
         "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
         "phone": r"\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
-        "whole": rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: (?:{_NAME_WORD}|v?\d[\w.]*))*)(?=\s*(?:$|[.,;:!(—–，。])|\s(?:{ending})\s)",
-        "firm": "|".join((*said, quoted, r"[A-ZÀ-ÞА-Я][\w&.-]+(?: [A-ZÀ-ÞА-Я][\w&.-]+)*")),
     }
-    return plain.get(kind) or "|".join(said)
+    shape = plain.get(kind) or "|".join(said)
+    return rf"(?:{shape})(?=\s*(?:$|[.,;:!(（—–，。；])|\s(?:{ending})\b)" if shape and kind in _ALONE else shape
 
 
-def _is_no_firm(said: str, chosen: tuple[str, ...]) -> bool:
-    """A town, a country or a program, as far as they are listed; in Chinese, a place that ends as places do."""
-    town = re.sub(f"(?:{pattern(chosen, 'relations', 'town ending')})$", "", said)
-    first = town if has_han(said) else stem_key(said).split(" ")[0]
-    listed = first in _places("cities", "countries", "software")
-    return listed or bool(re.search(pattern(chosen, "relations", "no firm"), first))
-
-
-@cache
-def _places(*sections: str) -> frozenset[str]:
-    """Listed names of places of all languages, as they are written and as `stem_key` folds them."""
-    listed = {word for section in sections for word in words_of("relations", section)}
-    return frozenset(listed | set(map(stem_key, listed)))
+def _is_listed(said: str, *sections: str) -> bool:
+    """True where the first word stands in one of these sections of any language, as it is written or by its stem."""
+    first = entity_key(said).partition(" ")[0]
+    known = {first, stem_key(first)}
+    return any(not known.isdisjoint(words_of("relations", section)) for section in sections)

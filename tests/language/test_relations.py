@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,15 @@ from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.facts import Fact
+from memctl.language.names import stem_key
 from memctl.language.relations import Relation, relation, slot_of
 from memctl.markdown.grammar import parse
 
 
-def rows(section: str) -> list[list[str]]:
-    """The cells of each line of a section of the corpus."""
-    text = (Path(__file__).parents[1] / "data/language/relations.txt").read_text("utf-8")
-    found = text.partition(f"[{section}]\n")[2].partition("\n\n")[0].strip().split("\n")
-    return [[cell.strip() for cell in line.split(" | ")] for line in found]
+def labelled(part: str) -> list[dict[str, str]]:
+    """The lines of a part of the corpus."""
+    text = (Path(__file__).parents[1] / f"data/relations/{part}.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def key_of(text: str, *names: str) -> str | None:
@@ -27,14 +28,18 @@ def key_of(text: str, *names: str) -> str | None:
     return found.key if found else None
 
 
-def test_a_plain_statement_fills_a_slot() -> None:
-    for key, name, text in rows("stated"):
-        assert key_of(text, name) == key, text
-
-
-def test_whatever_is_in_doubt_fills_none() -> None:
-    for name, text in rows("not stated"):
-        assert relation(text, [name]) is None, text
+@pytest.mark.parametrize(("part", "wrong", "missed"), [("rules", 0, 0), ("dev", 4, 21), ("held", 1, 7)])
+def test_what_is_stated_fills_a_slot_and_whatever_is_in_doubt_none(part: str, wrong: int, missed: int) -> None:
+    false, silent = [], []
+    for line in labelled(part):
+        found = relation(line["text"], [line["about"]] if "about" in line else [])
+        said = stem_key(line.get("value", ""))[:4]
+        if found and (found.key != line.get("key") or not found.value.startswith(said)):
+            false.append(line["text"])
+        if not found and "key" in line:
+            silent.append(line["text"])
+    assert len(false) <= wrong, false
+    assert len(silent) <= missed, silent
 
 
 @pytest.mark.parametrize(
@@ -55,11 +60,6 @@ def test_a_value_said_in_other_words_is_the_same_value(one: str, other: str) -> 
 def test_the_subject_is_the_first_entity_of_the_line() -> None:
     assert key_of("Alice lives in Berlin", "Alice", "Bob") == "city"
     assert not key_of("Lives in Berlin", "Alice", "Bob") and not key_of("Bob lives in Berlin", "Alice", "Bob")
-
-
-def test_a_line_without_an_entity_is_the_owners() -> None:
-    for key, text in rows("own"):
-        assert key_of(text) == (key if key != "-" else None), text
 
 
 def fact(line: str) -> Fact:
@@ -96,7 +96,7 @@ def test_any_text_has_an_answer(text: str, names: list[str]) -> None:
 
 
 @given(
-    st.sampled_from([row[2] for row in rows("stated")]),
+    st.sampled_from([line["text"] for line in labelled("rules") if line.get("about") == "Alice" and "key" in line]),
     st.sampled_from(["Maybe ", "If so, ", "Bob says: ", "Наверное, ", "据说", "“"]),
 )
 def test_what_stands_before_the_subject_undoes_it(text: str, before: str) -> None:

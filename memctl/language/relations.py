@@ -15,7 +15,7 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from .names import AT_NAME, WIKI_NAME, entity_key, read_name, stem_key
+from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
 from .words import beside, languages, lines, pattern, words_of
 
 DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
@@ -29,9 +29,7 @@ _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
 _ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
 _NAMED = ("town", "name", "whole")
-_ALONE = frozenset(
-    (*_NAMED, "person", "kin", "holder", "zone", "dbms", "version")
-)  # values behind which nothing goes on
+_ALONE = frozenset((*_NAMED, "person", "kin", "holder", "zone", "dbms", "version"))  # nothing goes on behind it
 _EXACT = _ALONE | {"org", "email", "phone", "title", "state", "store", "job", "job_ru"}
 
 
@@ -79,7 +77,7 @@ def _candidates(text: str) -> Iterator[_Rule]:
     head = text[:_HEAD]
     if not head.isascii():
         head = head.replace("ё", "е")
-        if _han_letters().search(head):
+        if has_han(head):
             yield from (rule for trigger, rule in _han_rules() if trigger in head)
     known = _triggers()
     hits = known.keys() & _WORD.findall(head.casefold())
@@ -130,12 +128,6 @@ def _han_rules() -> tuple[tuple[str, _Rule], ...]:
             copula = f"(?:{pattern((language,), 'relations', 'copula')})" if frame == "noun" else ""
             found += [(word, made(pattern=rf"{word}{copula}\s*{_UNSPACED_OBJECT}")) for word in phrase.split()]
     return tuple(found)
-
-
-@cache
-def _han_letters() -> re.Pattern[str]:
-    """The first characters of Chinese triggers: a line without one needs no closer look."""
-    return re.compile("[" + "".join(sorted({trigger[0] for trigger, _ in _han_rules()})) + "]")
 
 
 @lru_cache(maxsize=512)
@@ -256,8 +248,8 @@ def _value(rule: _Rule, rest: str) -> str | None:
     told = (match[0] if match and kind in _EXACT else _ends(chosen).split(rest)[0]).strip(" .:")
     if (shape and not match) or _is_refused(kind, rest, told, chosen):
         return None
-    article = pattern(chosen, "relations", "name article")
-    return stem_key(re.sub(rf"(?<!\w)@|^(?:{article})|[\[\]\"'«»“”「」《》`]", "", told))[:80] or None
+    left_out = rf"(?<!\w)@|^(?:{pattern(chosen, 'relations', 'name article')})|[\[\]\"'«»“”「」《》`]"
+    return stem_key(re.sub(left_out, "", told))[:80] or None
 
 
 @cache
@@ -271,8 +263,8 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
                 said.append(re.sub(r"<([\w ]+)>", lambda at: pattern(chosen, "relations", at[1]), shape))
     article = pattern(chosen, "relations", "name article")
     quoted = r"[«\"“][^»\"”]+[»\"”]"
-    inside = pattern(chosen, "relations", "inside a name")
-    named = rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: (?:(?:{inside}) )*(?:{_NAME_WORD}|v?\d[\w.]*))*)"
+    word = rf"(?:(?:{pattern(chosen, 'relations', 'inside a name')}) )*(?:{_NAME_WORD}|v?\d[\w.]*)"
+    named = rf"(?:{article})?(?:{quoted}|{_NAME_WORD}(?: {word})*)"
     ending = "|".join(sorted(words_of("relations", "after the value", chosen)))
     plain = {
         **dict.fromkeys(_NAMED, named),

@@ -27,6 +27,7 @@ from ..index.row import Row
 from ..judgement import Judgement, Tier
 from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han
+from ..language.sentences import is_change, is_plan
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role
 from . import statement as reading
@@ -135,8 +136,9 @@ def may_replace(
     told = any(link.startswith(_POINTS) for link in newer.links.split("\n"))
     if told or not _speaks(newer) or not is_trusted(newer.origin):
         return []
-    likely = _Finder(memory).older_about_same(newer, alike)
-    standing = _standing(memory, [pair for pair in likely if pair.older.ref not in beside])
+    finder = _Finder(memory)
+    likely = [pair for pair in finder.older_about_same(newer, alike) if pair.older.ref not in beside]
+    standing = _standing(memory, [pair for pair in likely if finder.is_told(pair)])
     states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value}
     few = FEW if len(states) <= _FEW and newer.kind != Kind.EXPERIENCE.value else ""
     reasons = ((pair, pair.judgement.reason or few * (pair.older.id in states)) for pair in standing)
@@ -228,6 +230,13 @@ class _Finder:
             judgement = Judgement("replacement", "replaces", Tier.ASKED, why)
             found.append(Replaced(rows[i], entry, judgement, round(worth, 6)))
         return sorted(found, key=lambda pair: (pair.nearness, pair.older.told), reverse=True)[:_LIKELY]
+
+    def is_told(self, pair: Replaced) -> bool:
+        """False for a plan beside what is none, and for what happened beside a state, unless it says that things changed."""
+        self.read((pair.older, pair.newer))
+        older, newer = (self._statements[row.id].text if row.id in self._statements else "" for row in pair[:2])
+        happened = pair.newer.kind == Kind.EXPERIENCE.value != pair.older.kind
+        return not (is_plan(newer) and not is_plan(older)) and (not happened or is_change(newer))
 
     def _may_give_way(self, older: Row, newer: Row, said: Set[str]) -> bool:
         """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""

@@ -109,6 +109,19 @@ def test_offers_end_with_later_ones(tmp_path: Path) -> None:
         place.memory.answer(first.id, "y")
 
 
+@pytest.mark.parametrize(
+    ("state", "plan", "event"),
+    [
+        ("Rents a flat in Berlin", "Will look for a flat in Hamburg", "Painted the flat in Berlin"),
+        ("Снимает квартиру в Берлине", "Собирается купить квартиру", "Красила квартиру в Берлине"),
+        ("在柏林租公寓", "计划去汉堡看公寓", "粉刷了柏林的公寓"),
+    ],
+)
+def test_a_state_stays_beside_a_plan_and_what_happened(tmp_path: Path, state: str, plan: str, event: str) -> None:
+    place = Place(tmp_path, lines("Vera", state))
+    assert place.older(f"W @Vera: {plan}") == place.older(f"B @Vera: {event}") == []
+
+
 LEFT_OUT = {
     "from outside": "- W(src=web) @Vera: Lives in a flat in Berlin\n",
     "over": "- W(until=2025-11-21) @Vera: Lives in a flat in Berlin\n",

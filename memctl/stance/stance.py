@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import fold, stop_terms, terms
-from ..language.names import entity_key, is_han, letter_script
+from ..language.names import entity_key, has_han, is_han, letter_script
 from ..language.synonyms import groups
 from ..language.words import languages, lines, pattern
 
@@ -356,6 +356,9 @@ def _alternation(words: Iterable[str]) -> str:
 
 def _spelled(text: str) -> Iterator[tuple[str, str]]:
     """(key, as written) of each word: its stem; of a run of Chinese its pairs of characters, or the one that stands alone."""
+    if not has_han(text):
+        yield from ((found[0], word.strip(_SIGNS)) for word in text.split() if (found := terms(word)))
+        return
     for match in _pieces().finditer(text):
         run = match["run"]
         if match["whole"]:

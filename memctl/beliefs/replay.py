@@ -83,6 +83,7 @@ class Replayed(NamedTuple):
 
 
 Days = Iterable[Sequence[TrustedFact]]
+_AT_ONCE = 1_000  # beliefs whose evidence is looked up together
 
 
 class ReplayInput(NamedTuple):
@@ -121,9 +122,11 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     run.meet_again()
     run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
-    places = {**given.places, **given.place_of(run.cited() - given.places.keys())}
-    for belief in beliefs:
-        confidence.renumber(belief, places)
+    for start in range(0, len(beliefs), _AT_ONCE):
+        some = beliefs[start : start + _AT_ONCE]
+        places = run.places(some)
+        for belief in some:
+            confidence.renumber(belief, places)
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
@@ -281,9 +284,11 @@ class _Run:
             self._weigh(told)
         self._heard.update(told.ref for told in day if told.ref in self._noted)
 
-    def cited(self) -> set[str]:
-        """The ids of facts of the window that beliefs rest on."""
-        return {bullet.ref for belief in self.beliefs for bullet in belief.items if bullet.ref} & self._heard
+    def places(self, beliefs: Iterable[confidence.Belief]) -> dict[str, confidence.Place]:
+        """Where the lines are that some beliefs rest on."""
+        refs = {bullet.ref for belief in beliefs for bullet in belief.items if bullet.ref}
+        known = {ref: self.given.places[ref] for ref in refs if ref in self.given.places}
+        return known | dict(self.given.place_of((refs & self._heard) - known.keys()))
 
     def _reverse(self, facts: Iterable[TrustedFact], applies: Callable[[confidence.Belief, TrustedFact], bool]) -> None:
         for told in facts:

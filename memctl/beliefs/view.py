@@ -95,9 +95,7 @@ def _views(memory: OpenMemory, as_of: date | None, heads: Sequence[BeliefLines] 
     written = read_last_written(text)
     lines = placed(memory.index, {bullet.ref for entry in entries for _, bullet in entry.bullets if bullet.ref})
     seen = reread(workspace, lines)
-    places = {}
-    for line in reversed([line for line in lines if line.id in seen]):
-        places[line.ref] = Place(seen[line.id].cited, line.origin)
+    places = {line.ref: Place(seen[line.id].cited, line.origin) for line in reversed(lines) if line.id in seen}
     marked = ((entry, written.get(entry.ref or "")) for entry in entries)
     found = (belief_view(entry, mark, places, today=memory.today, as_of=as_of) for entry, mark in marked)
     return [view for view in found if view]

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterable
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple
 
 from ..errors import MemctlError
@@ -128,7 +129,7 @@ def _anchor(lines: list[str], entry: Row) -> Seen | None:
             return None
         start = min(starts, key=lambda at: abs(at - entry.line))
     end = start + size - 1
-    return Seen(Citation(entry.path, start, end), tuple(lines[start - 1 : end]))
+    return Seen(Citation(intern(entry.path), start, end), tuple(lines[start - 1 : end]))
 
 
 def _stands(lines: list[str], start: int, size: int, expected: int) -> bool:

@@ -81,16 +81,17 @@ class Applied:
     disk_error: CannotWrite | None = None
 
 
-def apply(workspace: Workspace, edits: Iterable[Edit], *, stop: bool = True) -> Applied:
+def apply(workspace: Workspace, edits: Iterable[Edit], *, stop: bool = True, done: Applied | None = None) -> Applied:
     """Write the changes, page by page, each by swap under the lock of the workspace; edits without a change are skipped.
 
     A page that is not any more what was read keeps what it holds: PageChanged, where `stop`, before anything after it is
     written; otherwise it is named in `failed` and the other pages are written. Likewise for a page that cannot be
-    written. A full or read-only disk ends the run: CannotWrite where `stop`, otherwise `disk_error`.
+    written. A full or read-only disk ends the run: CannotWrite where `stop`, otherwise `disk_error`. What becomes
+    of them is added to `done`, where it is given.
     """
-    done = Applied()
+    done = Applied() if done is None else done
     for edit in edits:
-        if not edit.is_change:
+        if not edit.is_change or done.disk_error:
             continue
         try:
             replace(workspace, edit.path, edit.before, encoded(edit.after))
@@ -99,9 +100,7 @@ def apply(workspace: Workspace, edits: Iterable[Edit], *, stop: bool = True) -> 
             if stop:
                 raise
             done.failed[edit.path] = error
-            if isinstance(error, CannotWrite):
-                done.disk_error = error
-                break
+            done.disk_error = error if isinstance(error, CannotWrite) else None
     return done
 
 

@@ -18,6 +18,7 @@ from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import facts_between, facts_due
 from ..index.queries.names import page_of
+from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.names import entity_key
 from ..language.sentences import is_yearly
@@ -109,24 +110,24 @@ class _WeekLines:
 
     def __init__(self, source: FactSource, verdict: Validities) -> None:
         self._source, self._verdict = source, verdict
-        self._known: dict[int, Hit | None] = {}
 
-    def _hits(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Hit]]:
+    def _hits(self, rows: Iterable[Row], saying: str = "") -> Iterator[tuple[Row, Hit]]:
         ordered = sorted(sorted(rows, key=lambda row: row.ref), key=lambda row: row.day or "", reverse=True)
         ordered.sort(key=lambda row: -(row.importance or 0))
         newest = {row.ref: row for row in sorted(ordered, key=attrgetter("place"))}  # of twins
         for start in range(0, len(ordered), _AT_ONCE):
             some = ordered[start : start + _AT_ONCE]
-            hits = self._read(newest[row.ref] for row in some)
-            yield from ((row, hit) for row, hit in zip(some, hits, strict=True) if hit)
+            if saying:
+                # Of all the other lines nobody need know whom they name.
+                seen = reread(self._source.memory.workspace, [newest[row.ref] for row in some])
+                read = ((row, seen.get(newest[row.ref].id)) for row in some)
+                some = [row for row, here in read if here and re.search(saying, text_of(row, here).content)]
+            hits = self._read([newest[row.ref] for row in some])
+            yield from ((row, hit) for row in some if (hit := hits.get(newest[row.ref].id)))
 
-    def _read(self, rows: Iterable[Row]) -> list[Hit | None]:
-        """Lines as they stand on disk, whether they hold or not; None for one that is gone."""
-        wanted = list(rows)
-        fresh = [row for row in wanted if row.id not in self._known]
-        self._known |= dict.fromkeys(row.id for row in fresh)
-        self._known |= hits_of(self._source.memory, fresh, Validities({}, {}, {}), known=self._source.known)
-        return [self._known[row.id] for row in wanted]
+    def _read(self, rows: Sequence[Row]) -> dict[int, Hit]:
+        """Lines as they stand on disk, whether they hold or not, by id."""
+        return hits_of(self._source.memory, rows, Validities({}, {}, {}), known=self._source.known)
 
     def changed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What replaced an older line."""
@@ -136,15 +137,15 @@ class _WeekLines:
             if by is not None and entry and is_trusted(entry.origin) and not entry.private:
                 older[by] = max(entry, older.get(by, entry), key=lambda e: e.day or "")
         for row, hit in self._hits(row for row in rows if row.id in older):
-            (was,) = self._read([older[row.id]])
+            was = self._read([older[row.id]]).get(older[row.id].id)
             before = f" (before: {one_line(was.content).rstrip('.')})" if was else ""
             yield _sentence("changed", hit, f"{hit.content}{before}")
 
     def decided(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What the words say was decided."""
         saying = f"(?i){pattern(languages(), 'pages', 'decided')}"
-        for row, hit in self._hits(row for row in rows if row.kind != "opinion"):
-            if self._stands(row) and re.search(saying, hit.content):
+        for row, hit in self._hits((row for row in rows if row.kind != "opinion"), saying):
+            if self._stands(row):
                 yield _sentence("decided", hit, hit.content)
 
     def failed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:

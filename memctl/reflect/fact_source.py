@@ -61,12 +61,14 @@ class FactSource:
 
     def evidence(self, entries: Iterable[Row]) -> list[TrustedFact]:
         """The facts that may move beliefs; what a correction took back may not."""
+        ordered = sorted(entries, key=attrgetter("place"))
+        wrong = never_true(self.memory, beliefs.may_be_retracted(self._index, ordered))
+        seen = reread(self.memory.workspace, ordered)
         found: dict[str, TrustedFact] = {}
-        for hit in self.hits(entries):
-            if hit.fact and hit.day and not hit.retracted:
-                names = frozenset(map(entity_key, hit.entities))
-                fact = TrustedFact(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
-                found.setdefault(hit.ref, fact)
+        for entry in ordered:
+            day, fact = entry.told_on, text_of(entry, seen[entry.id]).fact if entry.id in seen else None
+            if fact and day and entry.ref not in wrong and entry.ref not in found:
+                found[entry.ref] = TrustedFact(entry.ref, fact, day, seen[entry.id].cited, self.names_of(fact))
         return list(found.values())
 
     def counting(self, refs: Iterable[str]) -> list[TrustedFact]:
@@ -99,18 +101,13 @@ class FactSource:
         """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""
         wanted = set(refs)
         entries = beliefs.placed(self._index, wanted)
-        cited = self._citations(entries)
-        entries = [entry for entry in entries if entry.id in cited]
-        found = {entry.ref: Place(cited[entry.id], entry.origin) for entry in reversed(entries)}
+        seen = reread(self.memory.workspace, entries)
+        entries = [entry for entry in entries if entry.id in seen]
+        found = {entry.ref: Place(seen[entry.id].cited, entry.origin) for entry in reversed(entries)}
         void = beliefs.forgotten_refs(self._index, wanted - found.keys())
         retracted = never_true(self.memory, beliefs.may_be_retracted(self._index, entries))
         counting = {e.ref for e in entries if is_trusted(e.origin) and e.ref not in retracted and not e.private}
         return found, void | (found.keys() - counting)
-
-    def _citations(self, entries: Sequence[Row]) -> dict[int, Citation]:
-        """Where entries stand on disk now, by id; those that are gone are left out."""
-        seen = reread(self.memory.workspace, entries)
-        return {i: each.cited for i, each in seen.items()}
 
     def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
@@ -162,7 +159,7 @@ class FactSource:
     def place_of(self, ref: str | None) -> Citation | None:
         """Where the line with an id stands; None for one that is private or gone."""
         entries = [entry for entry in beliefs.placed(self._index, [ref] if ref else []) if not entry.private]
-        return next(iter(self._citations(entries[:1]).values()), None)
+        return next((seen.cited for seen in reread(self.memory.workspace, entries[:1]).values()), None)
 
     def outcomes(self, tasks: Iterable[str]) -> list[TaskOutcome]:
         """Every outcome of some tasks; `@key` stands for those of an entity that name no task, under all its names."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..beliefs.confidence import Belief, own_id, stated_in
@@ -61,9 +62,12 @@ class Moved(NamedTuple):
 
 
 class Planner:
-    """Plans the edits of one round, page by page. `made` is what is to be remembered if all of them are written."""
+    """Plans the edits of one round, page by page. `made` is what is to be remembered if all of them are written.
 
-    def __init__(self, memory: OpenMemory, since: date | None) -> None:
+    With `done` each is written at once, so that no text of another is held; without, they are kept.
+    """
+
+    def __init__(self, memory: OpenMemory, since: date | None, done: Applied | None = None) -> None:
         self._memory, self._workspace, self._index = memory, memory.workspace, memory.index
         self._today, self._facts = memory.today, FactSource(memory)
         last = read_made(memory.workspace)
@@ -74,6 +78,7 @@ class Planner:
         self._wiki = wiki_links(memory.workspace)
         self._entities = {each.path: each for each in all_entities(self._index)}
         self.edits: list[Edit] = []
+        self._done = done
         self.moved: list[Moved] = []
         self.notes: list[str] = []
         self.digest: tuple[DigestSentence, ...] = ()
@@ -88,7 +93,7 @@ class Planner:
         several = [", ".join(paths) for _, paths in sorted(bearers.items()) if len(paths) > 1]
         self.notes += [f"{paths} bear one name, so only one of them is written; merge them" for paths in several]
         replay = self.beliefs()
-        replay = replay._replace(beliefs=tuple(belief for belief in replay.beliefs if not belief.fact.private))
+        replay = replay._replace(beliefs=tuple(b for b in replay.beliefs if not b.fact.private), marks={})
         self.pages(replay)
         self.lessons()
         self._digests(replay)
@@ -99,7 +104,7 @@ class Planner:
         """Plan the pages that names are to get, with nothing but the name: whoever plans then knows them all. False for none."""
         for name, path in () if self._changes.is_empty else self._paths(self._touched(set())).items():
             if not self._stands(path) and self._facts.has_lines(name):
-                self._put(Edit(path, None, ""), _new_page(name, path) or "")
+                self.edits.append(Edit(path, None, _new_page(name, path) or ""))
         return bool(self.edits)
 
     def _stands(self, path: str) -> bool:
@@ -114,7 +119,12 @@ class Planner:
 
     def _put(self, page: Edit, after: str) -> None:
         if after != page.text_before:
-            self.edits.append(page._replace(after=after))
+            edit = page._replace(after=after)
+            if not moves_lines(edit):
+                self.made.note(edit.path, encoded(after))
+            self.edits.append(edit)
+            if self._done is not None:
+                apply(self._workspace, [self.edits.pop()], stop=False, done=self._done)
 
     def _block(self, path: str, name: str, start: str, body: Callable[[str], str]) -> None:
         """Plan a page with the managed block `name` holding what `body` makes of the page before; a new one has a `start`."""
@@ -177,7 +187,8 @@ class Planner:
         void = [b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten]  # it had kept others silent
         answers, settled = self._facts.answers()
         void += self._answered(answers, settled, entries)
-        window = self._window(cited | {answer.by.ref for answer in answers}, void)
+        first = min([self._changes.first or date.max, *void])  # also since the days of evidence that counts no more
+        window = ToldSince(self._facts, first, cited | {answer.by.ref for answer in answers})
         return ReplayInput(
             window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
             self._today, unread_heads(page, entries, marks), answers, settled, window.days(),
@@ -201,11 +212,6 @@ class Planner:
             days += [day for day, fact in heard if not fresh.isdisjoint(questions_of(first, fact, ref))]
         return days
 
-    def _window(self, cited: Set[str], void: Iterable[date] = ()) -> ToldSince:
-        """The facts that may speak otherwise to beliefs, also since the days of evidence that counts no more."""
-        first = min([self._changes.first or date.max, *void])
-        return ToldSince(self._facts, first, cited)
-
     def _resolved(self, text: str) -> tuple[str, dict[str | None, float | None], bool]:
         """The page without conflicts of a merge, the confidences it had, and whether it may be written.
 
@@ -216,7 +222,7 @@ class Planner:
             return text, {}, True
         ours, theirs = (read_entries(side.text)[0] for side in sides)
         refs = {ref for entry in (*ours, *theirs) for ref in entry.refs}
-        by_ref = {fact.ref: fact for fact in self._window(refs).first}
+        by_ref = {fact.ref: fact for fact in ToldSince(self._facts, self._changes.first or date.max, refs).first}
         places, void = self._facts.places(refs)
         before = sides_of_merge(self._workspace, OPINIONS)
         joined = settled(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
@@ -526,15 +532,15 @@ def reflect(
     whole = since is None or in_conflict(workspace)
     named: list[str] = []
 
-    def job(at: OpenMemory, names: bool = not dry_run) -> Planner:
+    def job(at: OpenMemory, done: Applied | None = None, names: bool = not dry_run) -> Planner:
         at.sync_for_write()
         with at.index.reading():
-            planner = Planner(at, None if whole else since or at.today)
+            planner = Planner(at, None if whole else since or at.today, done)
             if not (names and planner.name_pages()):
                 planner.plan(propose)
                 return planner
         named.extend(apply(workspace, planner.edits, stop=False).written)
-        return job(at, names=False)
+        return job(at, done, names=False)
 
     if dry_run:
         plan = memory.run(job)
@@ -544,12 +550,13 @@ def reflect(
     else:
         with writing_alone(workspace, "reflect"):
             for _ in range(_ROUNDS):
-                plan = memory.run(job)
+                done = Applied()
+                plan = memory.run(partial(job, done=done))
                 report.add(plan)
-                done = _write(workspace, plan, report)
-                if not done.written:
-                    break
-                whole = bool(done.failed)
+                _written(workspace, plan, done, report)
+                whole = any(isinstance(error, PageChanged) for error in done.failed.values())
+                if not done.written or (done.failed and not whole):
+                    break  # a page that has no room for its text would have none again
             report.pages += [path for path in named if path not in report.pages]
             if report.pages:  # so that the next reader and the count below find a fresh index
                 memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
@@ -562,12 +569,8 @@ def reflect(
     return report
 
 
-def _write(workspace: Workspace, plan: Planner, report: Reflected) -> Applied:
-    """Write what was planned, and remember what it was made from unless a page could not be written."""
-    done = apply(workspace, plan.edits, stop=False)
-    for edit in plan.edits:
-        if not moves_lines(edit):
-            plan.made.note(edit.path, encoded(edit.after))
+def _written(workspace: Workspace, plan: Planner, done: Applied, report: Reflected) -> None:
+    """Report what was written, and remember what it was made from unless a page could not be written."""
     write_made(workspace, None if done.failed else plan.made)
     if done.disk_error:
         raise done.disk_error
@@ -575,4 +578,3 @@ def _write(workspace: Workspace, plan: Planner, report: Reflected) -> Applied:
         saved = f"{path} was saved by somebody meanwhile; the next reflect writes it"
         report.notes.append(saved if isinstance(error, PageChanged) else f"{error.what}; {error.cure}")
     report.pages += [path for path in done.written if path not in report.pages]
-    return done

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from .words import default_languages, languages_of, lines, rival_of, words
+from .words import default_languages, languages_of, lines, rival_of, words, words_of
 
 LONGEST = 64  # characters kept of one token; both sides cut at the same place
 CACHE_CHUNKS = 100_000  # some 20 MB
@@ -79,14 +79,22 @@ def query_terms(text: str) -> list[str]:
     if 2 * len(names) > len(chunks):  # as in a title
         names = set()
     rival = rival_of(text)
+    spoken = languages_of(text)
+    stops = stop_terms(spoken)
     found = [
-        (token, chunk in names)
+        (token, chunk in names or (len(own) == 1 and own[0] in stops and _is_telling(chunk, spoken)))
         for chunk in chunks
-        for token in (_asked_briefly if len(chunk) <= _CACHE_CHARS else _asked)(chunk, "" if chunk in names else rival)
+        for own in [(_asked_briefly if len(chunk) <= _CACHE_CHARS else _asked)(chunk, "" if chunk in names else rival)]
+        for token in own
     ]
-    stops = stop_terms(languages_of(text))
     kept = [token for token, named in found if (named and len(token) > 1) or token not in stops]
     return list(dict.fromkeys(kept or [token for token, _ in found]))
+
+
+def _is_telling(chunk: str, spoken: tuple[str, ...]) -> bool:
+    """True for a word that only shares its stem with a function word, as "owns" does with "own", «тема» with «тем»."""
+    word = chunk.strip(_BEFORE_WORD + _AFTER_WORD).casefold()
+    return word.isalpha() and {word, fold(word)}.isdisjoint(words_of("stopwords", "words", spoken))
 
 
 def _asked(chunk: str, rival: str) -> tuple[str, ...]:

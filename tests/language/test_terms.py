@@ -11,6 +11,7 @@ from contextlib import closing
 import pytest
 from counting import call_growth
 from hypothesis import example, given, settings, strategies as st
+from store_helpers import table
 from strategies import examples, findable
 
 from memctl.language import analyzer as module
@@ -115,6 +116,11 @@ def test_every_code_point_is_found_by_itself() -> None:
 )
 def test_a_plain_spelling_finds_it(text: str, query: str) -> None:
     assert set(terms(query)) <= set(terms(text))
+
+
+@pytest.mark.parametrize(("question", "asked"), table("asked-beside-function-words"))
+def test_a_word_that_shares_its_stem_with_a_function_word_is_asked_for(question: str, asked: str) -> None:
+    assert query_terms(question) == terms(asked)
 
 
 def test_a_surname_stands_with_and_without_its_ending() -> None:

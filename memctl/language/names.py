@@ -70,6 +70,11 @@ def stem_head(name: str) -> str:
     return first[:1] if is_han(first[:1]) else first
 
 
+def name_terms(keys: Iterable[str]) -> frozenset[str]:
+    """The search terms of names by their keys, those of an identifier (`billing-api`, `billing_api`) too."""
+    return frozenset(term for key in keys for joint in " -_" for term in terms(key.replace(" ", joint)))
+
+
 def link_target(inside: str) -> str:
     """What `[[inside]]` points at: `Page#Heading|shown` is Page."""
     return " ".join(re.split(r"[|#]", inside, maxsplit=1)[0].split())

@@ -45,7 +45,7 @@ from ..index.queries.names import KnownNames, first_line_on, keys_of, resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
-from ..language.names import entity_key
+from ..language.names import entity_key, name_terms
 from ..truth.change import ALIKE
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
@@ -340,11 +340,9 @@ def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]
 def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
     """The words of the question in each line, but for the names of whom one of them is about: every line about them has these."""
     named = [key for entity in named_entities(request.memory.index, request.query.words) for key in entity.keys]
-    wanted = frozenset(query_terms(request.query.words)).difference(terms(" ".join(named)))
+    wanted = frozenset(query_terms(request.query.words)).difference(name_terms(named))
     lines = read_lines(request.memory.index, [entry.id for entry in entries])
-    return {
-        e.id: wanted.intersection(lines[e.id][0].split()).difference(terms(e.names)) for e in entries if e.id in lines
-    }
+    return {e.id: wanted.intersection(lines[e.id][0].split()) - name_terms(e.named) for e in entries if e.id in lines}
 
 
 def _meets(request: _Request, newer: frozenset[str], older: frozenset[str]) -> bool:

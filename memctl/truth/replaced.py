@@ -26,7 +26,7 @@ from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier
 from ..language.analyzer import stop_terms, terms
-from ..language.names import is_han
+from ..language.names import is_han, name_terms
 from ..language.sentences import is_change, is_plan
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role
@@ -178,7 +178,7 @@ class _Finder:
         for entry in (entry for entry in fresh if entry.id in seen):
             text = text_of(entry, seen[entry.id])
             said = text.content if text.fact else text.content[:_LONGEST]
-            names = frozenset(term for key in self._names(entry) for term in terms(key))
+            names = name_terms(self._names(entry))
             self._statements[entry.id] = Statement(said, names, Kind(entry.kind), entry.told_on, entry.slot)
             self._unweighed.append(self._statements[entry.id])
 
@@ -211,7 +211,7 @@ class _Finder:
         if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
             return []  # its slot says what it replaces
         own = set(queries.own_terms(self._index, [entry.id]).get(entry.id, "").split())
-        mine = {term for term in own if len(term) > 1 and "=" not in term} - stop_terms() - {*terms(" ".join(names))}
+        mine = {term for term in own if len(term) > 1 and "=" not in term} - stop_terms() - name_terms(names)
         led = frozenset[str]().union(*map(reading.led_to, mine))
         counted = queries.rarest(self._index, mine | led, _POSTINGS_TELLING)
         like = queries.lines_like(self._index, entry, names, list(counted), _BESIDE) if counted else []
@@ -242,6 +242,8 @@ class _Finder:
         """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""
         if not is_trusted(older.origin) or older.role not in (Role.FACT.value, Role.ITEM.value) or not _speaks(older):
             return False
+        if newer.task or older.task or None not in (newer.slot, older.slot):
+            return False  # an attempt is no state, and a slot gives way to its own values alone
         is_meant = newer.names or not older.names or self._is_named(older, said)
         return bool(is_meant) and self._is_beside(older, newer) and self._is_other(older, newer)
 
@@ -286,7 +288,7 @@ class _Finder:
         """
         held = queries.read_lines(self._index, {*(entry.id for entry in entries), *beside})
         leading = {entry.id: _leading_terms(held[entry.id][0] if entry.id in held else "") for entry in entries}
-        names = {entry.id: {term for key in self._names(entry) for term in terms(key)} for entry in entries}
+        names = {entry.id: name_terms(self._names(entry)) for entry in entries}
         led = {
             i: {term[:STEM] for term in own if is_han(term[0]) or term not in names[i]} for i, own in leading.items()
         }

@@ -129,6 +129,7 @@ LEFT_OUT = {
     "of another": "- W @Anna: Lives in a flat in Berlin\n",
     "of nobody": "- W: Lives in a flat in Berlin\n",
     "the same": "- W @Vera: Packed up her flat, is at home in Hamburg\n",
+    "an attempt": "- B(outcome=fail) @Vera: Packed up the flat, Hamburg was cancelled\n",
     "told later": "",
 }
 
@@ -152,6 +153,7 @@ def test_a_slot_says_itself_what_it_replaces(tmp_path: Path) -> None:
     place = Place(tmp_path, "- W(key=db) @Atlas: The database is MySQL\n- W @Atlas: Backs the database up at night\n")
     assert place.older("The database is PostgreSQL", about="Atlas", key="db") == []
     assert "Backs the database up at night" in place.older("Moved the backup of the database to noon", about="Atlas")
+    assert "The database is MySQL" not in place.older("Olga runs the database", about="Atlas", key="owner")
 
 
 def test_nobody_named_means_lines_of_nobody_and_who_stands_in_the_text(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from ..index.rows import FACT_PAGES, rows_of
 from ..language.names import entity_key, link_target, without_code
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
+from ..markdown.blocks import conflict_sides
 from ..markdown.escape import sources
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
@@ -209,7 +210,13 @@ def _secrets(path: str, page: Page) -> Iterator[Finding]:
 
 
 def _blocks(path: str, page: Page) -> Iterator[Finding]:
-    """Managed blocks that a person's edit locked, and belief heads that a slip of the pen made unreadable."""
+    """A merge that is not settled; blocks that a person's edit locked, and belief heads that a slip of the pen made unreadable."""
+    first = page.lines.index(signs[0]) + 1 if (signs := [line for line in page.lines if line[:7] == "<<<<<<<"]) else 0
+    in_code = any(e.role is Role.CODE and e.span.line <= first <= e.span.end_line for e in page.entries)
+    if first and not in_code and conflict_sides("\n".join(page.lines)):
+        cure = "keep what is right; where memctl wrote both sides, `memctl reflect` clears them away"
+        yield Finding(path, first, 1, "merge", "git left both sides of a merge here", cure)
+        return
     for block in live_blocks(page.lines):
         if is_edited(page.lines, block):
             message = f"the block `{block.name}` was edited by hand; reflect leaves it alone"

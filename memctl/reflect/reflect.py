@@ -139,8 +139,10 @@ class Planner:
         except ValueError as error:
             self.notes.append(f"{path}: {error}; until it is corrected, its names are not known")
         if blocks.edited(text, name):
-            out = "take its two marker lines out to keep the edit, or the whole block to have it written again"
-            self.notes.append(f"{path}: the block `{name}` was edited by hand and is left alone; {out}")
+            why = "was edited by hand and is left alone; take its two marker lines out to keep the edit, or the whole block to have it written again"
+            if blocks.conflict_sides(text):
+                why = "is left alone until the merge is settled of which git left both sides on the page"
+            self.notes.append(f"{path}: the block `{name}` {why}")
             return
         new = body(text)
         try:

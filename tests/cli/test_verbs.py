@@ -148,6 +148,7 @@ def test_status_says_that_it_is_stale(workspace: Workspace, memory: Memory) -> N
         ("One ^twice\n\nTwo ^twice\n", "id", 3),
         ("The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n", "secret", 1),
         ("caf\udce9\n", "encoding", 1),
+        ("# A\n\n<<<<<<< HEAD\nмоё\n=======\n他的\n>>>>>>> b\n", "merge", 3),
         ("\0\1\2", "unreadable", 1),
     ],
 )
@@ -163,7 +164,7 @@ def test_check_names_what_is_to_mend(workspace: Workspace, memory: Memory, text:
     "text",
     [
         "See memory/2025-11-27.md#L3, `[[Nobody]]` and ![[picture.png]].\n",
-        "```\n[[Nobody]] memory/2020-01-01.md#L1\n```\n",
+        "```\n[[Nobody]] memory/2020-01-01.md#L1\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> b\n```\n",
         "- W: West\n- O(1): lookup\n- S(ome) dots\n- `W(key=db) @Atlas: how a fact looks`\n",
         "[[Peter]] [[Atlas|the project]] [[bank/decisions/why-postgres]] [[why-postgres#Why]]\n",
     ],

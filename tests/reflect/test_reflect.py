@@ -1177,7 +1177,7 @@ def test_a_conflict_that_a_person_has_a_part_in(machines: tuple[Path, Path]) -> 
     assert done.code in (0, 1)
     text = read(one, PETER)
     assert "This is mine." in text and "This is yours." in text and "<<<<<<<" in text
-    assert PETER in done.err, "a page in conflict must be named"
+    assert PETER in done.err and "until the merge is settled" in done.err, "a page in conflict must be named"
 
 
 # -- beside other work ------------------------------------------------------------------------------------------------

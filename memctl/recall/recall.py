@@ -18,8 +18,8 @@ Why a line is not among the hits, in the order in which it can fall out:
     recall/entry_hits.py       a bare heading, a greeting, the head of a table and the like (`says_nothing`)
     recall/answer.py           over the budget (`fit_hits`)
 
-To see which: `memctl eval --add QUESTION CITATION` labels the line, and `memctl eval --misses 1` says what kept it away
-(docs/eval.md, evaluation/evaluate.py). `memctl recall --explain` has the score in its parts, of hits only.
+To see which: `memctl eval --add QUESTION CITATION` labels the line, and `memctl eval --misses 1` tells index, filter, ttl and rank apart, the rest
+by words shared (`_why_not_found`, evaluation/evaluate.py; docs/eval.md). `memctl recall --explain` has the score in its parts, of hits only.
 """
 
 from __future__ import annotations

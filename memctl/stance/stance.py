@@ -63,7 +63,8 @@ def no_longer(pair: ViewPair) -> Found:
 
 def another_instead(pair: ViewPair) -> Found:
     """Something else came in its place: "coffee instead of tea", «кофе вместо чая», 不是9点."""
-    return ("reversal", "ended") if pair.said.instead and not pair.agree and pair.is_whole else None
+    same = pair.shared == pair.said.things and pair.held.felt == pair.said.felt
+    return ("reversal", "ended") if pair.said.instead and not pair.agree and same else None
 
 
 def opposite_attitude(pair: ViewPair) -> Found:
@@ -75,13 +76,15 @@ def opposite_attitude(pair: ViewPair) -> Found:
 def the_same_again(pair: ViewPair) -> Found:
     """The same is liked, wanted or disliked again; or a plain line is about the very same as the belief, and nothing else."""
     if pair.held.felt:  # and both begin with the same: "likes playing" is not "loves watching them play"
-        same = pair.shared == pair.held.things and pair.held.head == pair.said.head
-    else:
-        same = pair.belief.things == pair.fact.things == pair.shared
-    same = same and pair.belief.in_order(pair.shared) == pair.fact.in_order(pair.shared)
-    same = same and _prepositions() & pair.belief.small <= pair.fact.small
+        same = pair.said.things == pair.held.things and pair.held.head == pair.said.head
+        same = same and pair.belief.in_order(pair.shared) == pair.fact.in_order(pair.shared)
+    else:  # as it is written: an ending may tell who does it to whom
+        same = pair.belief.things == pair.fact.things and [*pair.belief.words.values()] == [*pair.fact.words.values()]
+        same = same and not _listed_terms("prepositions") & (pair.belief.small ^ pair.fact.small)
+    same = same and _listed_terms("prepositions") & pair.belief.small <= pair.fact.small
     # Nothing turns or limits the fact that does not turn the belief: "likes tea, but only at night".
-    plain = pair.fact.marks & _TURNING <= pair.belief.marks and pair.belief.denials == pair.fact.denials
+    turned = pair.fact.marks & _TURNING <= pair.belief.marks and pair.belief.marks & {"turn"} <= pair.fact.marks
+    plain = turned and pair.belief.denials == pair.fact.denials
     return ("evidence", "for") if same and plain and pair.agree and pair.held.felt == pair.said.felt else None
 
 
@@ -118,7 +121,8 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     pairs = [ViewPair(*views, held, said) for views in product(mine, its)]
     others = any(canonical(name) not in shared for name in told)
     unlike = held.letters != said.letters or opposed(held.spelled, said.spelled)
-    plain = not (others or (held.marks | said.marks) & _UNSURE or unlike)
+    other = _listed_terms("telling") & (held.small ^ said.small)
+    plain = not (others or (held.marks | said.marks) & _UNSURE or unlike or other)
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
 
@@ -130,7 +134,10 @@ def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:
     """
     for rule in RULES:
         for pair in pairs:
-            found = None if pair.held.before | pair.said.before else rule(pair)
+            views = pair.held.before, pair.said.before, (pair.held.marks | pair.said.marks) & _UNSURE
+            found = None if any(views) else rule(pair)
+            if found and found[1] != "for" and "once" in pair.belief.marks | pair.fact.marks:
+                found = None
             if found and rule is opposite_attitude and is_opinion:
                 found = ("reversal", "ended")
             if found:
@@ -185,8 +192,9 @@ def _is_alike(pair: ViewPair) -> bool:
 # of its clause or to the next attitude; one with nothing to its right is about what stands before it.
 
 _TURNS = ("hearsay", "instead", "end", "dislike", "prefer", "like", "want", "not", "anymore", "than")
+_FELT = frozenset(("dislike", "prefer", "like", "want"))
 _DENYING = frozenset(("instead", "end", "dislike", "not"))
-_MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn")
+_MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn", "once")
 _MOST_CHARACTERS = 2000
 _SIGNS = " .,;:!?…()[]{}«»“”\"'*"
 _LETTER = re.compile(
@@ -269,9 +277,18 @@ def _read(text: str, names: frozenset[str], marked: bool) -> Reading:
     if not marked:
         return Reading(tuple(found), frozenset(), 0, {}, frozenset(), frozenset())
     denials = sum(match.lastgroup in _DENYING for match in operators.finditer(own))
-    marks = frozenset(marking) | ({"hearsay"} if others else set())
-    small = _light().intersection(_plain(operators.sub(" ", own)))
+    marks = frozenset(marking) | ({"hearsay"} if others or _is_liked(text, names, operators) else set())
+    plain = operators.sub(" ", known["now"].sub(" ", own))
+    small = (_light() | _listed_terms("telling")).intersection(_plain(plain))
+    small |= {match["light"] or "" for match in _pieces().finditer(plain)}
     return Reading(tuple(found), marks, denials, dict(reversed(_keys(own))), frozenset(_LETTER.findall(text)), small)
+
+
+def _is_liked(text: str, names: frozenset[str], operators: re.Pattern[str]) -> bool:
+    """True where the names stand behind an attitude alone: "the dog likes Anna" is no view of hers."""
+    felt = (match.start() for match in operators.finditer(text) if match.lastgroup in _FELT)
+    places = [match.start() for name in names for match in _spelling_of(name).finditer(text)]
+    return bool(places) and min(places) > next(felt, len(text))
 
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -306,12 +323,12 @@ def _listed(section: str) -> Iterator[str]:
 @cache
 def _light() -> frozenset[str]:
     """Keys of words that no statement has as its object."""
-    return stop_terms() | {term for line in _listed("light") for word in line.split() for term in terms(word)}
+    return stop_terms() | _listed_terms("light")
 
 
 @cache
-def _prepositions() -> frozenset[str]:
-    return frozenset(term for line in _listed("prepositions") for term in terms(line))
+def _listed_terms(section: str) -> frozenset[str]:
+    return frozenset(term for line in _listed(section) for word in line.split() for term in terms(word))
 
 
 @cache
@@ -430,7 +447,7 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
         view = _about(view, clause[at : match.start()])
         at = match.end()
         kind = match.lastgroup or ""
-        if kind == "than" and prefers and view.things:
+        if kind == "than" and prefers and view.things and view.sign > 0:
             kind = "instead"
         if kind in ("hearsay", "than"):
             continue
@@ -439,9 +456,12 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
             view = view._replace(ended=view.ended or view.sign < 0)
             continue
         turned = view.felt or view.ended or view.sign < 0
+        unsure = marks | {"hedge"}  # "hates tea without milk", "does not mean to stop"
+        if turned and kind == "not":
+            view = view._replace(marks=unsure)
         if view.things and (turned or kind == "instead"):
             made.append(view)
-            view = View(marks=marks)
+            view = View(marks=unsure if kind == "end" else marks)
         elif view.things:
             first = view.head
             view = view._replace(things=frozenset(), head="", before=view.things)
@@ -453,10 +473,12 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
 
 
 def _turned(view: View, kind: str, last: View | None) -> View:
-    if kind == "instead":
-        return view._replace(sign=-1, instead=True, felt=last.felt if last else "")
+    if kind == "instead":  # "does not prefer coffee to tea"
+        unsure = {"hedge"} if last and last.sign < 0 else set()
+        return view._replace(sign=-1, instead=True, felt=last.felt if last else "", marks=view.marks | unsure)
     if kind == "not":
         return view._replace(sign=-view.sign)
-    if kind == "end":
-        return view._replace(sign=-1, ended=True)
+    if kind == "end":  # who wants to stop, or did not, has not stopped
+        unsure = {"hedge"} if view.felt or view.sign < 0 else set()
+        return view._replace(sign=-1, ended=True, marks=view.marks | unsure)
     return view._replace(felt="want" if kind == "want" else "like", sign=-view.sign if kind == "dislike" else view.sign)

@@ -64,6 +64,7 @@ def test_what_is_written_is_right(language: str) -> None:
     ("belief", "fact", "expected"),
     [
         ("O @Peter: Wants concise replies.", "W @Peter: Peter no longer wants concise replies.", "ended"),
+        ("O @Tom: Likes jazz.", "W @Tom @Ann: Ann told Tom that she hates jazz.", "against?"),
         ("O @Peter: Likes beer.", "B @Peter: Peter changed his mind about beer.", "ended"),
         ("O @Ира: Курит на балконе.", "B @Ира: Ира больше не курит на балконе.", "ended"),
         ("O @李雷: 喝咖啡放糖。", "W @李雷: 李雷喝咖啡不放糖了。", "against?"),
@@ -146,19 +147,13 @@ def test_the_own_words_of_a_person_count(belief: str, fact: str) -> None:
     assert verdict(belief, fact) == "for"
 
 
-@pytest.mark.parametrize(
-    ("belief", "fact"),
-    [
-        ("O @Tom: Likes jazz.", "W @Tom @Ann: Ann told Tom that she hates jazz."),
-        ("O @Tom: Likes running.", "B @Tom: Tom loves watching others run."),
-        ("O @Tom: Likes jazz.", "W @Tom: Perhaps Tom doesn't like jazz."),
-        ("O @Lena: Adores cats.", "W @Lena: Lena's neighbour hates cats."),
-        ("O @Indexer: Never crashes.", "B @Indexer: The indexer crashed twice."),
-    ],
-)
-def test_what_is_not_certain_is_never_written(belief: str, fact: str) -> None:
-    found = judged(belief, fact)
-    assert found is None or not found.is_certain
+@pytest.mark.parametrize("row", (DATA / "never-written.txt").read_text("utf-8").splitlines()[1:])
+def test_what_is_not_certain_is_never_written(row: str) -> None:
+    name, *pair = (part.strip() for part in row.split("|"))
+    for belief, fact in (pair, pair[::-1]):
+        for kind in "WBO":
+            found = judged(f"O @{name}: {belief}", f"{kind} @{name}: {fact}")
+            assert found is None or not found.is_certain, found
 
 
 def test_names_go_through_canonical() -> None:

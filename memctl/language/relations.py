@@ -144,7 +144,8 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     said = _value(rule, match["value"])
     if said is None or _is_doubtful(plain[match.start() :], rule.beside):
         return None
-    return Relation("country" if rule.key == "city" and said in words_of("relations", "countries") else rule.key, said)
+    is_country = rule.key == "city" and said.replace(" ", "_") in words_of("relations", "countries")
+    return Relation("country" if is_country else rule.key, said)
 
 
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:

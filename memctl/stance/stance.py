@@ -473,8 +473,8 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
 
 
 def _turned(view: View, kind: str, last: View | None) -> View:
-    if kind == "instead":  # "does not prefer coffee to tea"
-        unsure = {"hedge"} if last and last.sign < 0 else set()
+    if kind == "instead":  # "does not prefer coffee to tea", "for long trips prefers planes to trains"
+        unsure = {"hedge"} if last and (last.sign < 0 or last.before) else set()
         return view._replace(sign=-1, instead=True, felt=last.felt if last else "", marks=view.marks | unsure)
     if kind == "not":
         return view._replace(sign=-view.sign)

@@ -20,10 +20,11 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
 from ..index.queries.filters import headings_on, headings_with
-from ..index.queries.names import KnownNames
+from ..index.queries.names import KnownNames, first_lines, pages_called
 from ..index.reread import Seen, page_lines, reread, text_of
 from ..index.row import Row
-from ..language.names import entity_key
+from ..language.analyzer import terms
+from ..language.names import entity_key, name_terms
 from ..language.sentences import opens_fence
 from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.lines import Role, content_of
@@ -33,6 +34,7 @@ from ..truth.validity import has_ended, versions
 from .asked import is_mere_date, is_polite, is_said, points_back
 from .rank import Candidate, Found
 
+_LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
 _FIRST = 3  # hits whose neighbours are looked at
 _SAID = frozenset((Role.TEXT.value, Role.ITEM.value, Role.FACT.value))
@@ -148,6 +150,49 @@ def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int
         if line not in made or made[line].relevance < how.relevance:
             made[line] = how
     return made
+
+
+def lines_of_pages(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
+    """What was found, with the best line of its page, or the first, in the place of front matter.
+
+    A note that has nothing of the question but a link to a page stands below that page.
+    """
+    front = {i: entry.page for i, entry in entries.items() if entry.role == Role.REST.value and entry.block is None}
+    links = _only_linking(index, found, entries)
+    asked = links | front
+    first = first_lines(index, set(asked.values())) if asked else {}
+    asked = {i: page for i, page in asked.items() if page in first and (i in links or i < first[page])}
+    said = sorted((found[i].relevance, -i) for i, e in entries.items() if e.role in _SAID and i not in asked)
+    best = {entries[-i].page: -i for _, i in said}
+    made = dict(found)
+    for i, page in asked.items():
+        how, little = made.pop(i), found[i]._replace(relevance=_LITTLE * found[i].relevance)
+        line, worth = best.get(page, first[page]), (how if i in links else little).relevance
+        known = made.get(line, Found(0.0, {"near": 1}, how.parts))
+        made[line] = known._replace(relevance=max(known.relevance, worth))
+        made |= {i: little} if i in links else {}
+    return made
+
+
+def _only_linking(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> dict[int, int]:
+    """The notes of which the question has only words that name a page they link to -> that page."""
+    own = {i: set(found[i].parts.get("own", "").split()) for i in entries}
+    titles: dict[int, set[str]] = {}
+    for i, entry in entries.items():
+        if entry.role in (Role.HEADING.value, Role.REST.value):
+            titles.setdefault(entry.page, set()).update(own[i])
+    any_title = set[str]().union(*titles.values())
+    notes = (i for i, e in entries.items() if own[i] and e.role in (Role.TEXT.value, Role.ITEM.value))
+    links = [(i, key) for i in notes for key in entries[i].named]
+    by_name = {(i, key) for i, key in links if own[i] <= name_terms([key]) and 2 * len(own[i]) > len(terms(key))}
+    links = [(i, key) for i, key in links if (i, key) in by_name or own[i] <= any_title]
+    pages = pages_called(index, {key for _, key in links})
+    return {
+        i: page
+        for i, key in links
+        if (page := pages.get(key, entries[i].page)) != entries[i].page
+        and ((i, key) in by_name or own[i] <= titles.get(page, set()))
+    }
 
 
 def with_beliefs(memory: OpenMemory, hits: Sequence[Hit], as_of: date | None) -> list[Hit]:

@@ -10,6 +10,7 @@ Why a line is not among the hits, in the order in which it can fall out:
     index/queries/filters.py   a filter (`condition_of`): about, kind, key, time, confidence, page, heading; or the time to keep it is over
     recall/search_words.py     no word of the question in it, or too many lines have more of them
     recall/search_vectors.py   near in meaning, but not near enough to stand without a word
+    recall/entry_hits.py       it is front matter, and its page has text to cite instead (`lines_of_pages`)
     truth/judge.py             told after `as_of`
     recall/rank.py             a twin or a copy of another hit; below the first k
     recall/entry_hits.py       its line is no longer on disk
@@ -41,7 +42,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
 from ..index.queries.expiry import expiry_if_any
 from ..index.queries.filters import condition_of
-from ..index.queries.names import KnownNames, first_line_on, keys_of, resolve
+from ..index.queries.names import KnownNames, first_lines, keys_of, resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
@@ -53,7 +54,7 @@ from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
 from . import asked as question, entry_hits as passages
 from .answer import answerable, explain_empty, fit_hits, fit_related
-from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
+from .entry_hits import candidate_of, hits_of, lines_of_pages, owner_names, stating_lines, with_beliefs
 from .query import with_aliases, with_phrases, with_tags
 from .rank import Candidate, Found, Ranked, order
 from .search_vectors import VectorSearch, start_vector_search
@@ -232,7 +233,7 @@ def _with_definition(request: _Request, found: Mapping[int, Found]) -> Mapping[i
     named = (resolve(index, name) or named_entities(index, name)) if name else []
     if len(named) != 1 or not {*terms(name)} <= {term for known in named[0].names for term in terms(known)}:
         return found
-    said = passing(index, first_line_on(index, named[0].path), request.condition)
+    said = passing(index, first_lines(index, filter(None, [named[0].page])).values(), request.condition)
     return {**found, **{i: Found(_above(found), {"lexical": 1, "entity": 1}, {}) for i in said}}
 
 
@@ -267,7 +268,7 @@ def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
     """The verdict on what was found; in the place of a belief's head stands the line that stated it."""
     index, query = request.memory.index, request.query
     entries = by_ids(index, found)
-    found = stating_lines(index, found, entries)
+    found = stating_lines(index, lines_of_pages(index, found, entries), entries)
     entries |= by_ids(index, passing(index, found.keys() - entries.keys(), request.condition))
     shown = {i: e for i, e in entries.items() if i in found}
     return _Judged(found, shown, judge(index, shown.values(), request.day, query.as_of, whole=request.history))

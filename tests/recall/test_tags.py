@@ -103,3 +103,32 @@ def test_a_vault_in_place_says_what_is_trusted(tmp_path: Path) -> None:
     assert "templates" not in call(["status"], root).both and "Obsidian" in call(["status", "--json"], root).out
     (root / ".obsidian/templates.json").write_text("[", "utf-8")
     assert "Obsidian" in call(["status"], root).both
+
+
+VAULTS = {
+    "en": ("Thesis", "diploma", "Acceptability of sentences in language models", "idea about probing, see [[Thesis]]", "paper"),
+    "ru": ("Диссертация", "диплом", "Приемлемость предложений в моделях", "идея про пробинг, см. [[Диссертация]]", "статья"),
+    "zh": ("论文", "毕业设计", "语言模型中的句子可接受性", "关于探测的想法，见[[论文]]", "文献"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", VAULTS)
+def test_front_matter_and_links_lead_to_their_page(language: str, tmp_path: Path) -> None:
+    """By name, alias or value a page's own text is found, above lines that only link to it; no line of front matter is."""
+    title, alias, said, link, tag = VAULTS[language]
+    front = f"---\ntags:\n  - {tag}\naliases: [{alias}]\nyear: 2017\n---\n"
+    pages = {f"Notes/{title}.md": f"{front}{said}\n", "bare.md": "---\nyear: 1999\n---\n# Bare\n"}
+    pages |= {f"Ideas/{n}.md": f"---\ndate: 2025-10-04\n---\n{link} {n}\n" for n in range(6)}
+    with memctl.open(write_pages(tmp_path, pages).root) as memory:
+        for question in (title, f"{title}?", alias, f"{alias}?", "year: 2017", tag):
+            assert memory.recall(question).hits[0].content == said, question
+        assert memory.recall(title, k=20).hits[-1].content.startswith(link)
+        assert [hit.content for hit in memory.recall("1999").hits] == ["year: 1999"]  # nothing else can be cited
+
+
+def test_a_link_beside_what_is_asked_stays_above_its_page(tmp_path: Path) -> None:
+    """A line that has more of the question than the name of the page that it links to answers it."""
+    pages = {"ACL.md": "A conference on language.\n", "2025-11-20.md": "The deadline of [[ACL]] is 15 February.\n"}
+    with memctl.open(write_pages(tmp_path, pages).root) as memory:
+        assert "15 February" in memory.recall("When is the deadline of ACL?").hits[0].content
+        assert "conference" in memory.recall("ACL?").hits[0].content

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ...errors import Usage
@@ -411,13 +412,17 @@ def page_of(line: int) -> int:
     return line >> ORDINAL_BITS
 
 
-def first_line_on(index: Index, path: str) -> set[int]:
-    """The first line that a page says, but for its front matter, headings and what memctl wrote; none where there is none."""
-    sql = (
-        "SELECT min(live.id) FROM live JOIN page ON page.id = live.page "
-        "WHERE page.path = ? AND live.role IN ('text', 'item', 'fact')"
-    )
-    return {i for (i,) in index.rows(sql, (path,)) if i is not None}
+def first_lines(index: Index, pages: Iterable[int]) -> dict[int, int]:
+    """Page -> the first line that it says, but for its front matter, headings and what memctl wrote."""
+    sql = "SELECT page, min(id) FROM live WHERE page IN ({keys}) AND role IN ('text', 'item', 'fact') GROUP BY page"
+    return dict(index.rows_in(sql, pages))
+
+
+def pages_called(index: Index, keys: Collection[str]) -> dict[str, int]:
+    """The pages whose files are called so, by the key of that name; of several, the first."""
+    paths = index.rows("SELECT path, id FROM page ORDER BY path DESC", ()) if keys else ()
+    found = ((entity_key(PurePosixPath(path).stem), page) for path, page in paths)
+    return {key: page for key, page in found if key in keys}
 
 
 class KnownNames:

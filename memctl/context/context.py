@@ -20,6 +20,7 @@ from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import as_listed, find_names, has_han
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
+from ..notes.workspace import PAGES, TEMPLATES
 from ..recall.asked import asked_times
 from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
@@ -284,7 +285,8 @@ def core_of(memory: OpenMemory) -> tuple[str, list[str]]:
         if source := _from_outside(text):
             warnings.append(f"{path} is left out: it came from outside ({source}); take `src` out if you stand for it")
             continue
-        if kept := _trusted(text).strip():
+        kept = "\n".join(line for line in _trusted(text).split("\n") if line not in TEMPLATES).strip()
+        if kept and not PAGES.get(path, "").startswith(f"{kept}\n"):  # the heading alone
             parts.append(f"<!-- {path} -->\n{kept}")
     return "\n\n".join(parts), warnings
 

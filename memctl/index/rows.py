@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from ..facts import UNSAID, Fact, Kind, Period, is_trusted, iso_day, log_day
+from ..facts import UNSAID, Fact, Kind, Period, day_and_rest, is_trusted, iso_day
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, find_times, parse_when, shifted, valid_from_text
@@ -53,7 +53,7 @@ def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
     """
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
-    day = log_day(path)
+    day = _day_in(PurePosixPath(path).stem)
     front = read_front_matter(page.front_matter)
     problems = list(page.problems)
     if front is None:
@@ -85,17 +85,17 @@ def _headed(parsed: Page) -> Iterator[str | None]:
             level = parsed.lines[entry.span.line - 1].lstrip().partition(" ")[0].count("#") or 1
             while above and above[-1][0] >= level:
                 above.pop()
-            above.append((level, _day_in(entry.content) or (above[-1][1] if above else None)))
+            above.append((level, _text(_day_in(entry.content)) or (above[-1][1] if above else None)))
         yield above[-1][1] if above else None
 
 
-def _day_in(heading: str) -> str | None:
-    """The day that begins a heading, or is all of it, with its year."""
-    day = log_day(heading.replace("/", " "))
+def _day_in(heading: str) -> date | None:
+    """The day that begins a heading or the name of a file, or is all of it, with its year."""
+    day = day_and_rest(heading)[0]
     if day is None and _YEAR.search(heading):
         once, again = (parse_when(heading, date(year, 5, 17)) for year in (1999, 2013))
         day = once.first if once and once == again and once.first == once.last else None
-    return _text(day)
+    return day
 
 
 def _entity_page(path: str, title: str, front: FrontMatter) -> EntityPage | None:

@@ -47,6 +47,7 @@ from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
 from ..language.names import entity_key, name_terms
+from ..notes.workspace import TEMPLATES
 from ..truth.change import ALIKE
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
@@ -438,7 +439,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
             entry = verdict.entries[place.candidate.id]
             hit = None if entry.block == "keep" else _make_hit(request, judged, place, read)  # not confirmed
             if hit is None or passages.says_nothing(memory, entry, hit):
-                framing += [hit] if hit else []
+                framing += [hit] if hit and hit.content not in TEMPLATES else []
                 passed.add(entry.ref)
                 continue
             if query.per_page and passages.is_of_document(entry):

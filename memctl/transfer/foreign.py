@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import Usage
-from ..facts import Fact, Kind, log_day
+from ..facts import Fact, Kind, day_and_rest
 from ..ingest.turns import Turn, cleaned, moment
 from ..language.names import slug
 from ..language.sentences import opens_fence
@@ -40,9 +40,9 @@ def place_of(kind: str, name: str, path: str, entities: str | None = None) -> st
     note = PurePosixPath(path)
     if kind == "openclaw":
         return path
-    if kind == "obsidian" and log_day(note.stem) and note.stem[10:11] in ("", " ", "_", "-"):
-        rest = slug(f"{name} {note.stem[10:]}".strip())
-        return f"memory/{note.stem[:10]}-{rest}.md"
+    day, rest = day_and_rest(note.stem)
+    if kind == "obsidian" and day and rest[:1] in ("", " ", "_", "-"):
+        return f"memory/{day}-{slug(f'{name} {rest}'.strip())}.md"
     if entities is not None and note.is_relative_to(entities):
         return f"bank/entities/{slug(note.stem)}.md"
     return place_below(kind, name, path)

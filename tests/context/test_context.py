@@ -83,6 +83,18 @@ def test_the_core_is_whole_and_first(station: Workspace) -> None:
     assert [name for name, tokens in made.layers.items() if tokens] == ["core", "lessons", "recent", "recalled"]
 
 
+def test_a_template_says_nothing(tmp_path: Path) -> None:
+    """What `init` wrote enters no context and is no hit; what its owner added does and is."""
+    call(["init", str(tmp_path)], tmp_path)
+    page = tmp_path / "memory.md"
+    template = page.read_text("utf-8").splitlines()[-1]
+    for line in ("", "Owner: Anna, Vienna.", "Хозяйка: Анна.", "主人：安娜。"):
+        page.write_text(f"# Memory\n\n{template}\n\n{line}\n", "utf-8")
+        told = call(["context", "hello"], tmp_path).out
+        assert line in told and template not in told and ("# Memory" in told) == bool(line)
+        assert template not in call(["recall", "screen"], tmp_path).both
+
+
 def test_the_core_of_another_host_is_its_own_page(tmp_path: Path) -> None:
     """An OpenClaw workspace has MEMORY.md; nothing is converted."""
     made = pack(pages(tmp_path, "- W: Rings are refused twice.\n", MEMORY="# MEMORY\n\nVera runs the station.\n"))

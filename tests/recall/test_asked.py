@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from face_helpers import TODAY, ask, contents, memory_on, write_pages
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 from memctl.recall.asked import gives_reason, is_polite, points_back
+from memctl.transfer.foreign import place_of
 
 LOG = """# 2025-11-20
 
@@ -251,3 +253,29 @@ def test_the_day_of_a_heading(heading: str, day: str, tmp_path: Path) -> None:
 def test_a_time_of_which_nothing_is_told_has_no_answer(documents: Memory, question: str) -> None:
     """Nothing outside the days that are asked for stands in their place."""
     assert not documents.recall(question).hits
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [
+        ("15.01.2026", "2026-01-15"),
+        ("5.1.2026 Понедельник", "2026-01-05"),
+        ("2026-01-15 Thursday", "2026-01-15"),
+        ("20260115", "2026-01-15"),
+        ("20260115_standup", "2026-01-15"),
+        ("Jan 15, 2026", "2026-01-15"),
+        ("15 января 2026", "2026-01-15"),
+        ("2026年1月15日", "2026-01-15"),
+        ("01-02-2026", ""),  # the first, or the second?
+        ("20261345", ""),
+        ("202601151230", ""),  # a number
+        ("January 2026", ""),
+        ("Vaswani 2017", ""),
+    ],
+)
+def test_the_day_of_a_file_name(name: str, day: str, tmp_path: Path) -> None:
+    """A daily note is of the day that its name says without doubt; one in figures is brought into the log of that day."""
+    memory = memory_on(write_pages(tmp_path, {f"Daily/{name}.md": "The heron nests at the weir.\n"}), TODAY)
+    assert [hit.day or "" for hit in memory.recall("heron").hits] == [day]
+    logged = re.match(r"memory/(.{10})-V", place_of("obsidian", "V", f"Daily/{name}.md"))
+    assert (logged[1] if logged else "") == (day if re.match(r"[\d.-]{8}", name) else "")

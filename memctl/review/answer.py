@@ -102,7 +102,7 @@ def _find(memory: OpenMemory, ref: str) -> Question:
             raise _unknown(ref)
         return found
     with memory.index.reading():
-        left = open_questions(memory, [last.doubt])
+        left = open_questions(memory, [last.doubt], were_shown=True)
     if not left or words_of(left[0]) != last.words:
         what = f"{ref} is asked no more as it was shown: a line of it was changed, settled or taken away"
         raise NothingFound(what, "`memctl review` shows what is asked now")

@@ -80,8 +80,11 @@ def _in_public(memory: OpenMemory, look: Callable[[OpenMemory], object]) -> None
         look(seen)
 
 
-def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question, ...]:
-    """Those of some doubts that no line settles and whose lines stand, worth most first. Reads the open index as it is."""
+def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool = False) -> tuple[Question, ...]:
+    """Those of some doubts that no line settles and whose lines stand, worth most first. Reads the open index as it is.
+
+    What was shown may be answered while its lines stand as they were, whatever became of them by another answer.
+    """
     unique = {doubt.id: doubt for doubt in asked}
     answered = settled(memory.index, unique)
     left = {ref: doubt for ref, doubt in unique.items() if ref not in answered}
@@ -95,7 +98,7 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question
             made.append(_about_names(memory, doubt))
             continue
         sides = [hits.get(each) for each in ([ref] if doubt.kind == "keep" else doubt.about)]
-        read = tuple(side for side in sides if side and _speaks(doubt, side))
+        read = tuple(side for side in sides if side and (were_shown or _speaks(doubt, side)))
         if len(read) == len(sides):  # else a line is gone, or says nothing any more
             names = [name for side in read for name in side.entities]
             shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
@@ -105,10 +108,14 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question
     return tuple(_once(ordered))
 
 
-def _once(ordered: Iterable[Question]) -> Iterator[Question]:
-    """The questions without those about two lines, or the same two said again, that another one, worth more, asks about too."""
+def _once(ordered: Sequence[Question]) -> Iterator[Question]:
+    """The questions without those about two lines, or the same two said again, that another one, worth more, asks about too,
+    and without plans of which another asks whether they were replaced."""
     pairs: set[frozenset[tuple[str, ...]]] = set()
+    replaced = {question.sides[0].content for question in ordered if question.kind in ("replaced", "reversed")}
     for question in ordered:
+        if question.kind == "due" and question.sides[0].content in replaced:
+            continue
         pair = frozenset((side.content, *side.entities) for side in question.sides)
         if question.kind == "same" or len(pair) < 2 or pair not in pairs:
             yield question
@@ -138,8 +145,11 @@ def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
 def _speaks(doubt: Doubt, hit: Hit) -> bool:
     """False for a line that no longer holds. A plan is due when its day has passed, so it needs a date.
 
-    What came from outside gives way to the owner's own line until the owner has answered.
+    What came from outside gives way to the owner's own line until the owner has answered. What was replaced itself since may
+    still have replaced another.
     """
+    if doubt.kind == "replaced" and hit.superseded_by is not None and hit.ref == doubt.about[-1]:
+        return not hit.retracted
     asks_of_outside = doubt.kind == "trust" and hit.superseded_by in doubt.about
     if hit.superseded_by is not None and not asks_of_outside:
         return False

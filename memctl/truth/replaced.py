@@ -82,7 +82,8 @@ def replaced_since(
 ) -> tuple[Replaced, ...]:
     """Every such pair whose newer line was told from `since` on (None: ever) until today, the newest first.
 
-    With `names`, those about the entity that goes by these keys; with `facts`, those of which the newer line is a fact.
+    With `names`, those about the entity that goes by these keys; with `facts`, those of which the newer line is a fact, and
+    which both hold; else the newer one may have been replaced since: then it ended the older one, and not what replaced it.
 
     Reads from the open index. The work grows with the lines told since then, not with the store. Pairs that a trusted
     line settles, relates or says to hold side by side are left out, and so is what holds no longer.
@@ -99,7 +100,8 @@ def replaced_since(
             finder.read(unknown[done : done + _AT_ONCE])
         known[entry.id] = finder.older(entry) or ()
         memory.progress(done + 1, len(unknown), "comparing")
-    pairs = _nearest(_standing(memory, [pair for entry in fresh for pair in known[entry.id]])).values()
+    found = [pair for entry in fresh for pair in known[entry.id]]
+    pairs = _nearest(_standing(memory, found, in_chains=not facts)).values()
     return tuple(sorted(pairs, key=lambda pair: pair.newer.told, reverse=True))
 
 
@@ -368,22 +370,29 @@ def _leading_terms(own: str) -> set[str]:
     return found.union(*map(reading.led_to, found))
 
 
-def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
-    """Those pairs of which both sides hold today, and that no line has settled."""
+def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = False) -> list[Replaced]:
+    """Those pairs of which both sides hold today, and that no line has settled.
+
+    With `in_chains`, those too of which the newer side was replaced, in place of the pair of the older one with what replaced it.
+    """
     entries = {row.id: row for pair in found for row in (pair.older, pair.newer)}
     if not entries:
         return []
     verdict = judge(memory.index, entries.values(), memory.today, whole=False)
     over = expiry_on(memory.today, memory.workspace.settings.ttl)
     kept = (pair for pair in found if not over.reason(pair.newer, None))
-    return unsettled(memory.index, [pair for pair in kept if _hold(pair, verdict, memory.today)])
+    left = unsettled(memory.index, [pair for pair in kept if _hold(pair, verdict, memory.today, in_chains)])
+    beyond = {(pair.older.id, verdict.validity[pair.newer.id].replaced_by) for pair in left}
+    return [pair for pair in left if (pair.older.id, pair.newer.id) not in beyond]
 
 
-def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:
+def _hold(pair: Replaced, verdict: Validities, today: date, in_chains: bool) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
     if pair.judgement.rule == NEVER:  # what was done once is over, and was done
         return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
+    if in_chains and newer.replaced_by is not None and is_trusted(pair.newer.origin):
+        return older.holds(today) and not newer.retracted
     stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
     told = stands if pair.judgement.kind == "replacement" else newer.holds(today)
     return older.holds(today) and told

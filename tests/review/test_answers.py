@@ -308,3 +308,57 @@ def test_what_is_told_again_is_asked_about_once(tmp_path: Path) -> None:
     assert memory.review() == ()
     write_pages(tmp_path, {"memory/2025-11-24.md": told["memory/2025-11-21.md"]})
     assert memory.review() == ()
+
+
+@pytest.mark.parametrize("way", ["one by one", "as an agent", "in an editor"])
+@pytest.mark.parametrize("newest_first", [True, False])
+@pytest.mark.parametrize(
+    ("who", "told"),
+    [
+        ("Atlas", "The deploy day is {}: Monday, now Tuesday, now Friday, now Sunday"),
+        ("Атлас", "День выкладки {}: понедельник, теперь вторник, теперь пятница, теперь воскресенье"),
+        ("小王", "{}: 部署日是周一, 部署日改为周二, 部署日改为周五, 部署日改为周日"),
+    ],
+)
+def test_a_chain_is_answered_in_any_order(tmp_path: Path, way: str, newest_first: bool, who: str, told: str) -> None:
+    """Each line ends where the next one begins, whichever question was answered first; and so it is asked when one is left."""
+    said, _, days = told.partition(": ")
+    pages = {
+        f"memory/2025-11-{day}.md": f"- W @{who}: {said.format(value)}\n"
+        for day, value in zip(("03", "10", "17", "24"), days.split(", "), strict=True)
+    }
+    memory = memory_with(tmp_path, pages=pages)
+    chain = sorted(memory.review(), key=lambda each: each.sides[0].day, reverse=newest_first)
+    assert len(chain) == 3 and {each.kind for each in chain} == {"replaced"}
+    done = memory.answer(chain[0].id, "y")
+    assert {each.id for each in memory.review()} == {each.id for each in chain[1:]}
+    memory.take_back(done)
+    if way == "in an editor":
+        text = memory.review_text(chain).replace("answer:\n", "answer: y\n")
+        assert memory.answer_text(chain, text)[1] == []
+    for question in chain if way != "in an editor" else ():
+        (memory if way == "one by one" else memory.public()).answer(question.id, "y")
+    assert memory.review() == ()
+    ends = {hit.day: str(hit.valid.last) for hit in memory.recall(who, history=True).hits if hit.kind.letter == "W"}
+    assert ends == {
+        f"2025-11-{day}": end
+        for day, end in (("03", "2025-11-09"), ("10", "2025-11-16"), ("17", "2025-11-23"), ("24", "None"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("plan", "news"),
+    [
+        ("The deploy day is 20 November", "The deploy day is now 2 December"),
+        ("День выкладки 20 ноября", "День выкладки теперь 2 декабря"),
+        ("部署日是11月20日", "部署日改为12月2日"),
+    ],
+)
+def test_a_plan_that_may_be_replaced_is_asked_about_once(tmp_path: Path, plan: str, news: str) -> None:
+    """Whether it happened is asked where nothing replaced it."""
+    pages = {f"memory/2025-11-{day}.md": f"- W @Atlas: {said}\n" for day, said in (("05", plan), ("12", news))}
+    memory = memory_with(tmp_path, pages=pages)
+    question = asked(memory, "replaced")
+    assert [each.kind for each in memory.review()] == ["replaced"]
+    memory.answer(question.id, "n")
+    assert [each.sides[0].content for each in memory.review()] == [plan]

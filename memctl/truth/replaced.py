@@ -386,12 +386,17 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = F
     return [pair for pair in left if (pair.older.id, pair.newer.id) not in beyond]
 
 
+def _named(verdict: Validities) -> Set[str]:
+    """The ids of lines that a trusted one names as superseded, as an answer does; a newer value of a slot alone does not."""
+    return {ref for claim in verdict.claims.values() if claim.trusted for ref in claim.supersedes}
+
+
 def _hold(pair: Replaced, verdict: Validities, today: date, in_chains: bool) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
     if pair.judgement.rule == NEVER:  # what was done once is over, and was done
         return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
-    if in_chains and newer.replaced_by is not None and is_trusted(pair.newer.origin):
+    if in_chains and newer.replaced_by is not None and pair.newer.ref in _named(verdict):
         return older.holds(today) and not newer.retracted
     stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
     told = stands if pair.judgement.kind == "replacement" else newer.holds(today)

@@ -209,6 +209,7 @@ SOMETIMES: dict[str, Callable[[Hit], Any]] = {
     "private": lambda hit: hit.private or None,
     "workspace": lambda hit: hit.workspace or None,
     "key": lambda hit: hit.key,
+    "because": lambda hit: hit.fact.why if hit.fact else None,
     "perhaps_superseded_by": lambda hit: hit.perhaps_superseded_by,
     "also": lambda hit: list(map(str, hit.also)) or None,
     "belief": lambda hit: str(hit.belief) if hit.belief else None,

@@ -78,15 +78,16 @@ def _json(done: "Forgetting", suggest: bool, is_applied: bool) -> dict[str, Any]
     line = "id=ref source=citation kind reason"
     if suggest:
         lines = [fields(each, f"{line} content") for each in done.lines]
-        return {"schema": 1, "suggestions": lines} | fields(done, "exempt left")
+        return {"schema": 1, "suggestions": lines} | fields(done, "exempt spared left")
     made = {"schema": 1, "dry_run": not is_applied, "forgotten": [fields(each, line) for each in done.lines]}
-    return made | fields(done, "scrubbed beliefs left exempt already diff warnings")
+    return made | fields(done, "scrubbed beliefs left exempt spared already diff warnings")
 
 
 def _print_rest(out: Output, done: "Forgetting") -> None:
     out.note(*(f"stays: {text}" for text in done.left[:_MOST_LEFT]))
     if len(done.left) > _MOST_LEFT:
         out.note(f"stays: and {len(done.left) - _MOST_LEFT} more; --json lists them")
+    out.note(*(f"exempt: {text}" for text in done.spared[:_MOST_LEFT]))
     if done.exempt:
         counts = ", ".join(f"{count} {why}" for why, count in sorted(done.exempt.items()))
         out.note(f"exempt: {counts}; --id forgets one by name")

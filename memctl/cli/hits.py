@@ -110,7 +110,8 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_heade
     for each in hit.history:
         told = f"{_span(each.valid)}  {one_line(each.content)}"
         out.emit(f"   {out.style(told, FAINT)} · {place_of(call, each.source)}", indent=5)
-    below = [_way(hit)] if hit.via else []
+    below = [f"why: {one_line(hit.fact.why)}"] if hit.fact and hit.fact.why else []
+    below += [_way(hit)] if hit.via else []
     below += [f"also {', '.join(map(str, hit.also))}"] if hit.also else []
     below += [f"{many(hit.more, 'more line')} of this page; --per-page 0 lists them"] if hit.more else []
     below += [explained(hit)] if explain else []

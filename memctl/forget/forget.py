@@ -82,7 +82,7 @@ class Forgetting:
     """What forget did, or without `apply` would do.
 
     `scrubbed` are pages that lost copies; `beliefs` those that went; `left` is what still points at what is gone, or
-    could not go; `exempt` counts the lines that were spared by their reason; `already` were forgotten before.
+    could not go; `exempt` counts the lines that were `spared` by their reason; `already` were forgotten before.
     """
 
     lines: list[ForgottenLine] = field(default_factory=list)
@@ -91,6 +91,7 @@ class Forgetting:
     beliefs: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     exempt: dict[str, int] = field(default_factory=dict)
+    spared: list[str] = field(default_factory=list)
     already: list[Citation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -100,7 +101,7 @@ class Forgetting:
         self.lines += [ForgottenLine.of(one) for one in found.chosen if one.entry.path not in not_written]
         self.scrubbed = list(dict.fromkeys([*self.scrubbed, *(p for p in plan.scrubbed if p not in not_written)]))
         self.beliefs = list(dict.fromkeys([*self.beliefs, *plan.beliefs]))
-        self.left, self.exempt = found.left, dict(found.exempt)
+        self.left, self.exempt, self.spared = found.left, dict(found.exempt), found.spared
         self.already = [e.cited for e in found.already if e.ref not in known]
 
 
@@ -116,7 +117,7 @@ def suggest(memory: OpenMemory, selectors: Selectors) -> Forgetting:
     found = memory.run(job)
     lines = [ForgottenLine.of(one, one.content) for one in found.chosen]
     already = [e.cited for e in found.already]
-    return Forgetting(lines, left=found.left, exempt=dict(found.exempt), already=already)
+    return Forgetting(lines, left=found.left, exempt=dict(found.exempt), spared=found.spared, already=already)
 
 
 def forget(memory: OpenMemory, selectors: Selectors, *, apply: bool = False) -> Forgetting:

@@ -79,10 +79,11 @@ class Chosen(NamedTuple):
 
 @dataclass(slots=True)
 class Selection:
-    """What is chosen, how many lines are exempt by their reason, ids forgotten before, and what a person has to do."""
+    """What is chosen, how many lines are exempt by their reason and which these are, ids forgotten before, and what a person has to do."""
 
     chosen: list[Chosen] = field(default_factory=list)
     exempt: Counter[str] = field(default_factory=Counter)
+    spared: list[str] = field(default_factory=list)
     already: list[Row] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
@@ -288,6 +289,7 @@ class _Search:
             why = _exempt(one)
             if why and not (one.entry.kept and one.entry.kept < self.expiry.day):
                 self.found.exempt[why] += 1
+                self.found.spared.append(f"{one.place} ({why})")
             else:
                 yield one
 

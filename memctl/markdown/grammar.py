@@ -37,6 +37,9 @@ _ATTRIBUTE = (
     rf"\s*+(?:(?P<name>[^\s=,\uff0c\"]++)\s*+=\s*+)?"
     rf"(?P<value>{_QUOTED}(?=\s*+(?:[,\uff0c]|$))|[^,\uff0c\"]*+)\s*+(?:[,\uff0c]|$)"
 )
+_DECIMALS = (
+    r"(\d{1,18})\s*+(?:[,\uff0c]|$)"  # behind a decimal comma: no attribute is a bare number but c, which has stood
+)
 _BLOCK_ID = r"(?:^|\s)(?P<slashes>\\*)\^(?P<id>[A-Za-z0-9][A-Za-z0-9-]{0,63})$"
 
 
@@ -111,6 +114,9 @@ def _pairs(written: str, kind: Kind) -> Iterator[tuple[str, str]]:
             raise BadValue(f"cannot read {written[position:][:40]!r}")
         position = match.end()
         name, value = match["name"], match["value"].strip()
+        known = BY_NAME.get(name or "c")
+        if known and known.is_share and value in ("0", "1") and (rest := _compiled(_DECIMALS).match(written, position)):
+            value, position = f"{value}.{rest[1]}", rest.end()
         if value.startswith('"'):
             value = re.sub(r"\\(.)", r"\1", value[1:-1])
         if name or value:

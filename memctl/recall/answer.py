@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ..hits import Answer, Hit
@@ -14,7 +15,8 @@ from ..index.queries.entries import Filter, Query, days_of_pages, entry_count, f
 from ..index.queries.filters import condition_of
 from ..index.queries.names import near_name
 from ..index.row import Entity
-from ..language.analyzer import query_terms, terms
+from ..language.analyzer import query_terms, stop_terms, terms
+from ..language.names import is_han
 from ..language.tokens import estimate
 from ..markdown.escape import many
 from ..notes.workspace import Workspace
@@ -64,6 +66,7 @@ def cost(hit: Hit) -> int:
     """Tokens of a hit as it is printed: content, citation, date, names, what replaced it, its twins and its history."""
     shown = [hit.content, hit.source, hit.day, hit.kind.value, hit.heading, *hit.entities, hit.ref, hit.origin]
     shown += [*hit.also, *hit.via, *hit.heading_path, *(line.content for line in hit.passage)]
+    shown += [hit.fact.why] if hit.fact and hit.fact.why else []
     marks = [hit.valid, hit.superseded_by] if hit.superseded_by or hit.expired else []
     chain = [part for version in hit.history for part in (version.content, version.source, version.valid)]
     return estimate(" ".join(str(part) for part in (*shown, *marks, *chain))) + 16
@@ -127,12 +130,25 @@ def _missing_words(index: Index, query: Query) -> list[str]:
     wanted = set(query_terms(query.words))
     known = frequencies(index, wanted)
     found: dict[str, str] = {}
-    for word in dict.fromkeys(query.words.split()):
+    stops = stop_terms()
+    for word in dict.fromkeys(part for chunk in query.words.split() for part in _parts(chunk, known, stops)):
         own = wanted.intersection(terms(word))
+        own = {term for term in own if len(term) > 1 or not is_han(term)} or own
         if own and known.keys().isdisjoint(own):
             bare = word.strip(_MARKS) or word
             found.setdefault(bare.casefold(), bare if len(bare) <= _LONG else f"{bare[:_LONG]}…")
     return list(found.values())
+
+
+def _parts(chunk: str, known: Container[str], stops: Container[str]) -> Iterator[str]:
+    """A word; of a sentence without spaces what stands between its function words and the pairs of characters that are known."""
+    for is_sentence, letters in groupby(chunk, is_han) if any(map(is_han, chunk)) else ((False, chunk),):
+        part = "".join(letters)
+        if is_sentence:
+            for pair in filter(known.__contains__, map("".join, pairwise(part))):
+                part = part.replace(pair, " ")
+            part = "".join(" " if letter in stops else letter for letter in part)
+        yield from part.split()
 
 
 def _narrow_filters(workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:

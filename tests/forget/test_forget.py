@@ -354,6 +354,7 @@ def test_exempt_lines_need_their_id(tmp_path: Path, why: str, line: str) -> None
         found = forget(memory_on(workspace), Selectors(**selectors))  # type: ignore[arg-type]
         assert told(found) == [f"{OLD}#L4"], selectors
         assert selectors == {"unused": True} or found.exempt == {why: 1}
+        assert selectors == {"unused": True} or found.spared == [f"{OLD}#L3 ^{id_at(workspace, OLD, 3)} ({why})"]
     assert chosen(workspace, about=("Masha",), include_exempt=True) == [f"{OLD}#L3", f"{OLD}#L4"]
     assert chosen(workspace, source="owner", include_exempt=True) == [f"{OLD}#L3", f"{OLD}#L4"]
     ref = id_at(workspace, OLD, 3)

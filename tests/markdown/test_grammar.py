@@ -299,3 +299,16 @@ def test_a_citation_is_read_in_the_spellings_of_memctl_github_and_rg(text: str, 
 def test_what_came_from_outside_is_not_trusted() -> None:
     assert [is_trusted(source) for source in (None, "user", "agent", "owner")] == [True] * 4
     assert [is_trusted(source) for source in ("tool", "web:x.org", "import", "import:mem0")] == [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("O(0,7): Kurz ist besser", "O(0.7): Kurz ist besser"), ("O(c=0,85,i=0,5) @Анна: Любит чай", "O(0.85,i=0.5) @Анна: Любит чай"),
+        ("W(i=0,5,private): 喜欢茶", "W(i=0.5,private): 喜欢茶"), ("O(1,0,key=a): Tea", "O(1.0,key=a): Tea"),
+    ],
+)  # fmt: skip
+def test_a_decimal_comma_is_read_where_nothing_else_can_be_meant(written: str, read: str) -> None:
+    assert isinstance(parse(read), Fact) and parse(written) == parse(read)
+    for wrong in ("O(0,7,8): x", "W(0,7): x", "O(2,7): x", "W(key=0,7): x", "O(0, 7): x"):
+        assert isinstance(parse(wrong), Problem)

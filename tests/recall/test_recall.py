@@ -483,3 +483,20 @@ def test_why_is_answered_by_a_reason(tmp_path: Path, question: str, reason: str,
     told = {"memory/2025-10-01.md": [f"- W(key=db) @Atlas: {reason}", *noise], LOG: [f"- W(key=db) @Atlas: {value}"]}
     workspace = write_pages(tmp_path, {page: "\n".join(["## Retain", *lines, ""]) for page, lines in told.items()})
     assert contents(ask(workspace, question, k=1)) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("Deploy of 4.1.1 failed", "the disk was full"),
+        ("Выкладка 4.1.1 не удалась", "кончилось место"),
+        ("部署4.1.1失败了", "磁盘满了"),
+    ],
+)
+def test_a_hit_says_why_it_came_out_so(tmp_path: Path, said: str, why: str) -> None:
+    """In text and in JSON; a line without a reason says nothing of one."""
+    log = f'- B(outcome=fail,why="{why}") @Atlas: {said}\n- B @Atlas: {said}, 2\n'
+    root = write_pages(tmp_path, {"memory/2025-11-20.md": log}).root
+    assert call(["recall", said], root).out.count(f"why: {why}") == 1
+    hits = json.loads(call(["recall", said, "--json"], root).out)["hits"]
+    assert sorted(hit.get("because", "") for hit in hits) == ["", why]

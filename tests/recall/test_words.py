@@ -150,6 +150,18 @@ def test_missing_words_are_named_as_they_were_written(tmp_path: Path) -> None:
     assert told[1] == "no page holds: Databases, Рейкьявик"
 
 
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("谁赢了国际象棋比赛？", "赢, 国际象棋比赛"),
+        ("请问Kafka做什么？", "Kafka, 做"),
+        ("国际象棋 xyzzy", "国际象棋, xyzzy"),
+    ],
+)
+def test_of_a_sentence_without_spaces_the_words_are_named(tmp_path: Path, words: str, missing: str) -> None:
+    assert reasons(tmp_path, words)[1] == f"no page holds: {missing}"
+
+
 def test_a_long_list_and_a_long_word_are_cut(tmp_path: Path) -> None:
     """A pasted document does not come back as its own error message."""
     words = ("zq" + chr(97 + n % 26) + chr(97 + n // 26) + "zq" for n in range(500))

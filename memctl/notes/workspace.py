@@ -125,7 +125,7 @@ class Workspace:
                             folders.append(f"{path}/")
                     elif entry.name.lower().endswith((".md", ".markdown")):
                         yield _page(path, entry)
-                    elif entry.is_symlink() and entry.is_dir():
+                    elif entry.is_symlink() and os.path.isdir(entry):  # False for a link to itself; is_dir() raises
                         yield PageFile(_spelled(path), None, "symbolic link to a folder, not followed")
         except OSError as error:
             yield PageFile(_spelled(prefix.rstrip("/")) or ".", None, f"folder cannot be listed: {error.strerror}")

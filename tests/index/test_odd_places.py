@@ -51,6 +51,12 @@ def test_a_linked_folder_is_told(tmp_path: Path) -> None:
         assert "memory:" in told and "bank:" in told and 2 <= told.count("symbolic link") <= 4, words
 
 
+def test_a_link_to_itself_hides_no_page(tmp_path: Path) -> None:
+    root = write_pages(tmp_path, LINE).root
+    (root / "a.jsonl").symlink_to("a.jsonl")
+    assert "quokka" in call(["recall", "quokka"], root).out
+
+
 def test_words_that_were_taken_back_leave_the_index(tmp_path: Path) -> None:
     """`memctl index` leaves no byte of a line that an editor took out, in three scripts, nor an index for others that needs none."""
     kept = "# x\n\n## Retain\n\n- W: stays\n"

@@ -45,11 +45,6 @@ class ViewPair(NamedTuple):
         """True where neither or both are denied."""
         return self.held.sign == self.said.sign
 
-    @property
-    def is_whole(self) -> bool:
-        """True where one of the two is about nothing that the other is not about."""
-        return bool(self.shared) and self.shared in (self.held.things, self.said.things)
-
 
 Found = tuple[str, str] | None
 """The kind of a judgement and its verdict."""
@@ -112,9 +107,9 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
         return None
     names = frozenset(name for name in (*belief.entities, *told) if canonical(name) in shared)
     # No rule speaks and nothing is asked, whatever the marks, where no two views are whole or alike.
-    plain_held, plain_said = _unmarked(belief.text, names), _unmarked(fact.text, names)
+    plain_held, plain_said = read(belief.text, names, False), read(fact.text, names, False)
     pairs = [ViewPair(*views, plain_held, plain_said) for views in product(plain_held.views, plain_said.views)]
-    if not any(pair.is_whole or _is_alike(pair) for pair in pairs):
+    if not any(_is_alike(pair) or pair.shared in (pair.held.things, pair.said.things) for pair in pairs):
         return None
     held, said = read(belief.text, names), read(fact.text, names)
     mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
@@ -251,19 +246,12 @@ class Reading(NamedTuple):
         return [key for key in reversed(self.words) if key in things]
 
 
-@lru_cache(maxsize=1024)
-def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
-    """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
-    return _read(text, names, True)
-
-
 @lru_cache(maxsize=8192)
-def _unmarked(text: str, names: frozenset[str]) -> Reading:
-    """The views of a text alone, and without their marks, which cost the most."""
-    return _read(text, names, False)
+def read(text: str, names: frozenset[str] = frozenset(), marked: bool = True) -> Reading:
+    """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails.
 
-
-def _read(text: str, names: frozenset[str], marked: bool) -> Reading:
+    Without `marked` its views alone, and these without their marks, which cost the most.
+    """
     own, others = _own_words(text[:_MOST_CHARACTERS], names)
     operators, known, clause_ends = _patterns(frozenset(map(letter_script, own)))
     marking = {name: mark for name, mark in known.items() if mark.search(own)} if marked else {}
@@ -293,7 +281,7 @@ def _is_liked(text: str, names: frozenset[str], operators: re.Pattern[str]) -> b
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
     """What a line is about, beside these names: two lines without a common topic say nothing of each other."""
-    return _unmarked(text, names).things
+    return read(text, names, False).things
 
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:

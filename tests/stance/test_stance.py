@@ -77,11 +77,8 @@ def test_what_is_written_is_right(language: str) -> None:
         ("O @小李: 喜欢便宜的火车胜过飞机。", "W @小李: 喜欢贵的火车胜过飞机。", "against?"),
         ("O @Anna: Prefers morning meetings, before 10.", "O @Anna: Prefers meetings after 11.", "ended?"),
         ("O @Site: Needs brighter colours.", "O @Site: Should have calmer colours.", "ended?"),
-        (
-            "O @Anna: Takes vitamin C.",
-            "W @Anna: Takes vitamin D.",
-            "for?",
-        ),  # a letter tells one of its kind from another
+        # A letter tells one of its kind from another.
+        ("O @Anna: Takes vitamin C.", "W @Anna: Takes vitamin D.", "for?"),
         ("O @Anna: Takes vitamin C.", "W @Anna: No longer takes vitamin D.", "against?"),
         ("O @Anna: Likes plan A.", "O @Anna: Likes plan B.", "ended?"),
         ("O @Анна: Принимает витамин С.", "W @Анна: Принимает витамин Д.", "for?"),

@@ -13,7 +13,7 @@ from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
-from ..facts import Kind, is_trusted
+from ..facts import Kind, is_trusted, log_day
 from ..ids import question_id, questions_of
 from ..index.index import Index
 from ..index.lexical import idf, select_terms
@@ -155,12 +155,13 @@ def orders(pair: Replaced) -> bool:
 
 
 def _speaks(entry: Row) -> bool:
-    """False for copies, what memctl wrote, notes outside of the daily logs, and an opinion that is hardly held."""
+    """False for copies, what memctl wrote, notes outside of daily logs and notes, and an opinion that is hardly held."""
     if entry.block is not None or entry.kind == Kind.OBSERVATION.value or entry.path == OPINIONS:
         return False
     if entry.role == Role.FACT.value:
         return entry.kind != Kind.OPINION.value or (entry.confidence or 0.0) >= _FIRM
-    return entry.role in ("text", "item") and entry.day is not None and entry.path.startswith("memory/")
+    is_in_log = entry.path.startswith("memory/") or log_day(entry.path) is not None
+    return is_in_log and entry.role in ("text", "item") and entry.day is not None
 
 
 class _Finder:

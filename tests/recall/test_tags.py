@@ -132,3 +132,21 @@ def test_a_link_beside_what_is_asked_stays_above_its_page(tmp_path: Path) -> Non
     with memctl.open(write_pages(tmp_path, pages).root) as memory:
         assert "15 February" in memory.recall("When is the deadline of ACL?").hits[0].content
         assert "conference" in memory.recall("ACL?").hits[0].content
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        ("The review deadline is 15 March.", "The review deadline was moved to 22 March.", "review deadline"),
+        ("Дедлайн статьи — 15 марта.", "Дедлайн статьи перенесли на 22 марта.", "дедлайн статьи"),
+        ("评审会议定在3月15日。", "评审会议改到3月22日。", "评审会议"),
+    ],
+)
+def test_a_daily_note_anywhere_replaces_in_words(older: str, newer: str, question: str, tmp_path: Path) -> None:
+    """Notes of the owner are their words: the newer one stands first, and marks the older; a page without a day does not."""
+    for folder, first, last in (("a", "Daily/15.01.2026", "Daily/2026-02-05 Thu"), ("b", "Old", "New")):
+        pages = {f"{first}.md": f"{older}\n", f"{last}.md": f"{newer}\n"}
+        with memctl.open(write_pages(tmp_path / folder, pages).root, now="2026-03-01") as memory:
+            hits = {hit.content: hit for hit in memory.recall(question).hits}
+            assert bool(hits[older].perhaps_superseded_by) == (folder == "a")
+            assert folder == "b" or [*hits] == [newer, older]

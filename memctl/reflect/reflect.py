@@ -140,7 +140,7 @@ class Planner:
             self.notes.append(f"{path}: {error}; until it is corrected, its names are not known")
         if blocks.edited(text, name):
             why = "was edited by hand and is left alone; take its two marker lines out to keep the edit, or the whole block to have it written again"
-            if blocks.conflict_sides(text):
+            if "<<<<<<<" in text and blocks.conflict_sides(text):
                 why = "is left alone until the merge is settled of which git left both sides on the page"
             self.notes.append(f"{path}: the block `{name}` {why}")
             return

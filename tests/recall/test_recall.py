@@ -393,7 +393,7 @@ def test_a_budget_is_never_exceeded(station: Workspace, budget: int) -> None:
 
 ANSWER_KEYS = {"schema", "query", "as_of", "stale", "warnings", "took_ms", "hits"}
 MORE_KEYS = {
-    "perhaps_superseded_by", "expired", "retracted", "private", "also", "key", "history", "explain", "belief", "evidence", "passage", "heading_path",
+    "perhaps_superseded_by", "expired", "retracted", "private", "also", "because", "key", "history", "explain", "belief", "evidence", "passage", "heading_path",
 }  # fmt: skip
 TYPES = {
     "id": str, "kind": str, "timestamp": (str, type(None)), "valid": dict, "entities": list, "content": str, "source": str, "path": str,

@@ -256,6 +256,8 @@ class _Finder:
 
     def _changed(self, older: Row, newer: Row) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
+        if "corrects " in newer.links or "supersedes " in newer.links:
+            return None  # it says itself what it replaces
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
         change = judge_change(one, other, self._weight) if one and other else None
         if not change or not other or not older.names or newer.names or change.judgement.rule == KIND:

@@ -43,8 +43,8 @@ _BELOW = (0, 4, 5, 6)  # and those of one that a heading begins
 _LISTED = range(9)  # and those of one that leads a list
 _LONGEST = 600  # characters that stand around the line that was found
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
-_RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _NAMING = re.compile(r"(?:alias(?:es)?|tags?|type):", re.IGNORECASE)
+_RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 
 
 def hits_of(
@@ -157,20 +157,20 @@ def lines_of_pages(index: Index, found: Mapping[int, Found], entries: Mapping[in
 
     A note that has nothing of the question but a link to a page stands below that page.
     """
-    front = {i: entry.page for i, entry in entries.items() if entry.role == Role.REST.value and entry.block is None}
     links = _only_linking(index, found, entries)
-    asked = links | front
-    first = first_lines(index, set(asked.values())) if asked else {}
-    asked = {i: page for i, page in asked.items() if page in first and (i in links or i < first[page])}
-    said = sorted((found[i].relevance, -i) for i, e in entries.items() if e.role in _SAID and i not in asked)
-    best = {entries[-i].page: -i for _, i in said}
-    made = dict(found)
-    for i, page in asked.items():
-        how, little = made.pop(i), found[i]._replace(relevance=_LITTLE * found[i].relevance)
-        line, worth = best.get(page, first[page]), (how if i in links else little).relevance
-        known = made.get(line, Found(0.0, {"near": 1}, how.parts))
+    front = {i: entry.page for i, entry in entries.items() if entry.role == Role.REST.value and entry.block is None}
+    first = first_lines(index, {*links.values(), *front.values()}) if links or front else {}
+    links = {i: page for i, page in links.items() if page in first}
+    front = {i: page for i, page in front.items() if i < first.get(page, 0)}  # else there is nothing else to cite
+    placed_elsewhere = links | front
+    said = (i for i, entry in entries.items() if entry.role in _SAID and i not in placed_elsewhere)
+    best = {entries[i].page: i for i in sorted(said, key=lambda i: (found[i].relevance, -i))}
+    little = {i: found[i]._replace(relevance=_LITTLE * found[i].relevance) for i in placed_elsewhere}
+    made = {i: little[i] if i in links else how for i, how in found.items() if i not in front}
+    for i, page in placed_elsewhere.items():
+        line, worth = best.get(page, first[page]), (little[i] if i in front else found[i]).relevance
+        known = made.get(line, Found(0.0, {"near": 1}, found[i].parts))
         made[line] = known._replace(relevance=max(known.relevance, worth))
-        made |= {i: little} if i in links else {}
     return made
 
 
@@ -182,17 +182,15 @@ def _only_linking(index: Index, found: Mapping[int, Found], entries: Mapping[int
         if entry.role in (Role.HEADING.value, Role.REST.value):
             titles.setdefault(entry.page, set()).update(own[i])
     any_title = set[str]().union(*titles.values())
+
+    def is_name(i: int, key: str) -> bool:
+        return own[i] <= name_terms([key]) and 2 * len(own[i]) > len(terms(key))
+
     notes = (i for i, e in entries.items() if own[i] and e.role in (Role.TEXT.value, Role.ITEM.value))
-    links = [(i, key) for i in notes for key in entries[i].named]
-    by_name = {(i, key) for i, key in links if own[i] <= name_terms([key]) and 2 * len(own[i]) > len(terms(key))}
-    links = [(i, key) for i, key in links if (i, key) in by_name or own[i] <= any_title]
-    pages = pages_called(index, {key for _, key in links})
-    return {
-        i: page
-        for i, key in links
-        if (page := pages.get(key, entries[i].page)) != entries[i].page
-        and ((i, key) in by_name or own[i] <= titles.get(page, set()))
-    }
+    links = [(i, key) for i in notes for key in entries[i].named if own[i] <= any_title or is_name(i, key)]
+    called = pages_called(index, {key for _, key in links})
+    pages = [(i, key, called[key]) for i, key in links if called.get(key, entries[i].page) != entries[i].page]
+    return {i: page for i, key, page in pages if is_name(i, key) or own[i] <= titles.get(page, set())}
 
 
 def with_beliefs(memory: OpenMemory, hits: Sequence[Hit], as_of: date | None) -> list[Hit]:

@@ -70,17 +70,17 @@ def opposite_attitude(pair: ViewPair) -> Found:
 
 def the_same_again(pair: ViewPair) -> Found:
     """The same is liked, wanted or disliked again; or a plain line is about the very same as the belief, and nothing else."""
-    if pair.held.felt:  # and both begin with the same: "likes playing" is not "loves watching them play"
-        same = pair.said.things == pair.held.things and pair.held.head == pair.said.head
-        same = same and pair.belief.in_order(pair.shared) == pair.fact.in_order(pair.shared)
+    held, said, belief, fact = pair
+    mine, its = (_listed_terms("prepositions") & text.small for text in (belief, fact))
+    if held.felt:  # and both begin with the same: "likes playing" is not "loves watching them play"
+        same = said.things == held.things and held.head == said.head and mine <= its
+        same = same and belief.in_order(pair.shared) == fact.in_order(pair.shared)
     else:  # as it is written: an ending may tell who does it to whom
-        same = pair.belief.things == pair.fact.things and [*pair.belief.words.values()] == [*pair.fact.words.values()]
-        same = same and not _listed_terms("prepositions") & (pair.belief.small ^ pair.fact.small)
-    same = same and _listed_terms("prepositions") & pair.belief.small <= pair.fact.small
+        same = belief.things == fact.things and mine == its and [*belief.words.values()] == [*fact.words.values()]
     # Nothing turns or limits the fact that does not turn the belief: "likes tea, but only at night".
-    turned = pair.fact.marks & _TURNING <= pair.belief.marks and pair.belief.marks & {"turn"} <= pair.fact.marks
-    plain = turned and pair.belief.denials == pair.fact.denials
-    return ("evidence", "for") if same and plain and pair.agree and pair.held.felt == pair.said.felt else None
+    turned = fact.marks & _TURNING <= belief.marks and belief.marks & {"turn"} <= fact.marks
+    plain = turned and belief.denials == fact.denials
+    return ("evidence", "for") if same and plain and pair.agree and held.felt == said.felt else None
 
 
 def denied(pair: ViewPair) -> Found:
@@ -115,24 +115,24 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
     pairs = [ViewPair(*views, held, said) for views in product(mine, its)]
     others = any(canonical(name) not in shared for name in told)
-    unlike = held.letters != said.letters or opposed(held.spelled, said.spelled)
-    other = _listed_terms("telling") & (held.small ^ said.small)
-    plain = not (others or (held.marks | said.marks) & _UNSURE or unlike or other)
+    other = held.letters != said.letters or opposed(held.spelled, said.spelled) is not None
+    other |= not _listed_terms("telling").isdisjoint(held.small ^ said.small)
+    plain = not (others or (held.marks | said.marks) & _UNSURE or other)
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
 
 
 def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:
-    """What the rules say, the surest rule first. Where somebody else may be meant (`before`), no rule speaks.
+    """What the rules say, the surest rule first. Where somebody else may be meant (`before`), no rule speaks; one time ends nothing.
 
     Who holds the opposite opinion now has ended the older one.
     """
     for rule in RULES:
         for pair in pairs:
-            views = pair.held.before, pair.said.before, (pair.held.marks | pair.said.marks) & _UNSURE
-            found = None if any(views) else rule(pair)
+            unsure = pair.held.before | pair.said.before or (pair.held.marks | pair.said.marks) & _UNSURE
+            found = None if unsure else rule(pair)
             if found and found[1] != "for" and "once" in pair.belief.marks | pair.fact.marks:
-                found = None
+                continue
             if found and rule is opposite_attitude and is_opinion:
                 found = ("reversal", "ended")
             if found:
@@ -205,7 +205,7 @@ class View(NamedTuple):
     `things` are keys of what it is about, `head` the first of them, `before` those of what stands before an attitude: whose attitude it is. `sign` is -1
     for what is denied, disliked or over. `felt` is `like` or `want` for an attitude, empty for a plain statement. `ended`:
     it held until now; `instead`: something else took its place. `marks` say why it may not count (`aside`, `hedge`,
-    `hearsay`, `past`), that it is new (`now`) or limited (`turn`).
+    `hearsay`, `past`), that it is new (`now`), limited (`turn`) or of one time (`once`).
     """
 
     things: frozenset[str] = frozenset()

@@ -50,7 +50,8 @@ _OFFERED = 3  # earlier lines of which a newer one may replace one, in the eyes 
 _FEW = 3  # states of an entity that are all offered, beside one that is no event
 FEW = "one of few"
 """Why such a one is offered."""
-_POINTS = ("supersedes ", "corrects ", "supports ", "refutes ")  # a line that does so says itself what it is about
+_REPLACES = ("supersedes ", "corrects ")  # a line that does so says itself what it replaces,
+_POINTS = (*_REPLACES, "supports ", "refutes ")  # or what it is about
 _TELLING = 0.25  # of the weight of what two lines share: enough to offer the older one,
 _TELLING_NOBODY = 0.7  # beside a line that names nobody more than one word, or than the topic
 _TOPIC, _EVENT = 0.5, 0.6  # with more for one topic, and less for what happened
@@ -135,8 +136,7 @@ def may_replace(
     `beside` are the ids of lines written together with it, `alike` the entries nearest to it by vectors, nearest first.
     Reads a bounded number of rows of the open index.
     """
-    told = any(link.startswith(_POINTS) for link in newer.links.split("\n"))
-    if told or not _speaks(newer) or not is_trusted(newer.origin):
+    if _names_another(newer, _POINTS) or not _speaks(newer) or not is_trusted(newer.origin):
         return []
     finder = _Finder(memory)
     likely = [pair for pair in finder.older_about_same(newer, alike) if pair.older.ref not in beside]
@@ -154,8 +154,12 @@ def orders(pair: Replaced) -> bool:
     return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
 
 
+def _names_another(entry: Row, relations: tuple[str, ...]) -> bool:
+    return any(link.startswith(relations) for link in entry.links.split("\n"))
+
+
 def _speaks(entry: Row) -> bool:
-    """False for copies, what memctl wrote, notes outside of daily logs and notes, and an opinion that is hardly held."""
+    """False for copies, what memctl wrote, notes that are of no day, and an opinion that is hardly held."""
     if entry.block is not None or entry.kind == Kind.OBSERVATION.value or entry.path == OPINIONS:
         return False
     if entry.role == Role.FACT.value:
@@ -214,7 +218,8 @@ class _Finder:
         if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
             return []  # its slot says what it replaces
         own = set(queries.own_terms(self._index, [entry.id]).get(entry.id, "").split())
-        mine = {term for term in own if len(term) > 1 and "=" not in term} - stop_terms() - name_terms(names)
+        idle = stop_terms() | reading.attitudes() | name_terms(names)
+        mine = {term for term in own if len(term) > 1 and "=" not in term} - idle
         led = frozenset[str]().union(*map(reading.led_to, mine))
         counted = queries.rarest(self._index, mine | led, _POSTINGS_TELLING)
         like = queries.lines_like(self._index, entry, names, list(counted), _BESIDE) if counted else []
@@ -256,8 +261,8 @@ class _Finder:
 
     def _changed(self, older: Row, newer: Row) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
-        if "corrects " in newer.links or "supersedes " in newer.links:
-            return None  # it says itself what it replaces
+        if _names_another(newer, _REPLACES):
+            return None
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
         change = judge_change(one, other, self._weight) if one and other else None
         if not change or not other or not older.names or newer.names or change.judgement.rule == KIND:
@@ -384,22 +389,19 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = F
     verdict = judge(memory.index, entries.values(), memory.today, whole=False)
     over = expiry_on(memory.today, memory.workspace.settings.ttl)
     kept = (pair for pair in found if not over.reason(pair.newer, None))
-    left = unsettled(memory.index, [pair for pair in kept if _hold(pair, verdict, memory.today, in_chains)])
+    # Named by a trusted line, as an answer does; what only a newer value of a slot replaced is in no chain.
+    named = {ref for claim in verdict.claims.values() if in_chains and claim.trusted for ref in claim.supersedes}
+    left = unsettled(memory.index, [pair for pair in kept if _hold(pair, verdict, memory.today, named)])
     beyond = {(pair.older.id, verdict.validity[pair.newer.id].replaced_by) for pair in left}
     return [pair for pair in left if (pair.older.id, pair.newer.id) not in beyond]
 
 
-def _named(verdict: Validities) -> Set[str]:
-    """The ids of lines that a trusted one names as superseded, as an answer does; a newer value of a slot alone does not."""
-    return {ref for claim in verdict.claims.values() if claim.trusted for ref in claim.supersedes}
-
-
-def _hold(pair: Replaced, verdict: Validities, today: date, in_chains: bool) -> bool:
-    """True where both hold today; what replaces another may speak of a day to come, and has been told."""
+def _hold(pair: Replaced, verdict: Validities, today: date, named: Set[str]) -> bool:
+    """True where both hold today, or the newer one was replaced by a line that names it; it may speak of a day to come."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
     if pair.judgement.rule == NEVER:  # what was done once is over, and was done
         return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
-    if in_chains and newer.replaced_by is not None and pair.newer.ref in _named(verdict):
+    if newer.replaced_by is not None and pair.newer.ref in named:
         return older.holds(today) and not newer.retracted
     stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
     told = stands if pair.judgement.kind == "replacement" else newer.holds(today)

@@ -244,6 +244,11 @@ def _idle() -> frozenset[str]:
     return _listed("idle").union(stop_terms())
 
 
+def attitudes() -> frozenset[str]:
+    """The stems of what a person does with many things, "like" and "hate": who shares one of them shares nothing."""
+    return _listed("attitudes")
+
+
 @cache
 def _values(name: str) -> dict[str, float]:
     return {word: float(value) for word, value in (pair.split("=") for pair in _listed(name))}

@@ -122,6 +122,14 @@ def test_a_state_stays_beside_a_plan_and_what_happened(tmp_path: Path, state: st
     assert place.older(f"W @Vera: {plan}") == place.older(f"B @Vera: {event}") == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("Likes tea", "Likes hills"), ("Любит чай", "Любит горы"), ("喜欢喝茶", "喜欢爬山")]
+)
+def test_two_things_that_one_likes_share_nothing(tmp_path: Path, one: str, other: str) -> None:
+    place = Place(tmp_path, lines("Vera", "Sings alto", one))
+    assert not any(each.is_telling for each in place.near(f"O @Vera: {other}"))
+
+
 LEFT_OUT = {
     "from outside": "- W(src=web) @Vera: Lives in a flat in Berlin\n",
     "over": "- W(until=2025-11-21) @Vera: Lives in a flat in Berlin\n",

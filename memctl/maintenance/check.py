@@ -22,8 +22,8 @@ from ..language.names import entity_key, link_target, without_code
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.blocks import conflict_sides
-from ..markdown.escape import sources
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.escape import beginning, one_line, sources
+from ..markdown.evidence_line import OPINIONS, QUOTED
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, sealed_text
 from ..markdown.markers import FORGOTTEN, is_edited, read_tombstone, tells_nothing
@@ -75,6 +75,7 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
         findings += _secrets(path, page)
         findings += _blocks(path, page)
     findings += _twice(pages)
+    findings += _quoted(pages)
     findings += _shared_aliases(pages)
     findings += _brought_back(workspace, pages)
     findings += _aliases(workspace)
@@ -234,6 +235,15 @@ def _twice(pages: _Pages) -> Iterator[Finding]:
         for path, line in () if ref.startswith("f-") else places[1:]:
             first = "{}#L{}".format(*places[0])
             yield Finding(path, line, 1, "id", f"^{ref} is taken by {first}", "give one of them another id")
+
+
+def _quoted(pages: _Pages) -> Iterator[Finding]:
+    """Answers of review that others see, and that quote a line that was made private after them."""
+    facts = [(path, e.span.line, e.fact) for path, (_, page) in pages.parsed.items() for e in page.entries if e.fact]
+    hidden = {beginning(one_line(fact.text), QUOTED) for _, _, fact in facts if fact.private}
+    for path, line, fact in facts:
+        if fact.settles and not fact.private and any(f"“{text}”" in fact.text for text in hidden):
+            yield Finding(path, line, 1, "private", "it quotes a private line", "make it private too: `- S(private, …`")
 
 
 def _shared_aliases(pages: _Pages) -> Iterator[Finding]:

@@ -40,6 +40,23 @@ def test_an_answer_settles_until_its_line_is_deleted(tmp_path: Path, kind: str, 
     assert before.keys() - {str(page.relative_to(memory.workspace.root))} <= snapshot(memory.workspace.root).keys()
 
 
+@pytest.mark.parametrize("key", ["y", "n"])
+@pytest.mark.parametrize(
+    "texts", [("Likes tea", "Dislikes tea"), ("Любит чай", "Разлюбил чай"), ("喜欢喝茶", "不再喝茶")]
+)
+def test_check_names_an_answer_that_quotes_what_turned_private(
+    tmp_path: Path, texts: tuple[str, str], key: str
+) -> None:
+    log = {"memory/2025-11-20.md": f"## Retain\n\n- W @Vera: {texts[0]}\n"}
+    with Memory(write_pages(tmp_path, log), lambda: NOW) as memory:
+        done = memory.retain(texts[1], about="Vera")
+        answered = memory.answer(memory.near(done)[0][0].id, key)
+        assert texts[0] in answered.line and not memory.check()
+        write_pages(tmp_path, {path: text.replace("- W", "- W(private)") for path, text in log.items()})
+        found = [(f.path, f.line, f.rule) for f in memory.check()]
+        assert found == [(answered.citation.path, answered.citation.line, "private")]
+
+
 @pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)
 def test_an_answer_can_be_taken_back(tmp_path: Path, kind: str, key: str) -> None:
     """Every page then says what it said before."""

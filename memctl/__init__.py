@@ -26,6 +26,11 @@ _HOMES = {
 __all__ = ["__version__", *_HOMES]
 
 
+def __dir__() -> list[str]:
+    """The public names, those too that are not loaded yet."""
+    return __all__
+
+
 def __getattr__(name: str) -> "Any":
     """A public name, loaded when it is first asked for: importing memctl stays cheap."""
     if name not in _HOMES:

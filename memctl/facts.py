@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import Enum
@@ -42,6 +43,12 @@ UNSAID = 0.7
 """Confidence of an opinion whose author wrote no number."""
 HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180, Kind.NOTE: 180}
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
+
+
+def several(given: Any) -> tuple[Any, ...]:
+    """What was given where one or several may stand: a text alone is one, not its letters; None is nothing."""
+    one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    return () if given is None else (given,) if one else tuple(given)
 
 
 def iso_day(text: str | None) -> date | None:

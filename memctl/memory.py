@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from .facts import Period, moment
+from .facts import Period, moment, several
 from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
@@ -140,9 +140,8 @@ class Memory(OpenMemory):
         key="city", until="2026-01-01". `said_by` is the program that hands them in, None the owner: it is the source of
         facts that name none, or somebody trusted more, and it does not repeat what came from outside.
         """
-        given = [text] if isinstance(text, str) or not isinstance(text, Sequence) else text
-        about = [about] if isinstance(about, str) else about
-        facts = retain.read_facts(given, kind=kind, about=about, attributes=attributes)
+        given = (text,) if text is None else several(text)
+        facts = retain.read_facts(given, kind=kind, about=several(about), attributes=attributes)
         facts = retain.as_said(self, facts, said_by) if said_by else facts
         on = dates.day_of("--date", day, self.today) or self.today
         done = retain.retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
@@ -348,12 +347,12 @@ class Memory(OpenMemory):
         what could go and why.
         """
         day = dates.first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
-        given: Any = {key: tuple(each) if isinstance(each, list) else each for key, each in selectors.items()}
+        given: Any = {key: several(each) if key in ("ids", "about") else each for key, each in selectors.items()}
         asked = select.Selectors(before=day, **given)
         return forget.suggest(self, asked) if suggest else forget.forget(self, asked, apply=apply)
 
     def context(
-        self, message: str = "", *, budget: int | None = None, about: Sequence[str] = (), since: str | None = None,
+        self, message: str = "", *, budget: int | None = None, about: str | Sequence[str] = (), since: str | None = None,
         private: bool = False, counter: str | None = None,
     ) -> Pack:  # fmt: skip
         """What an agent is given before it answers `message`, within `budget` tokens: core, lessons, recalled lines.
@@ -361,7 +360,7 @@ class Memory(OpenMemory):
         `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json.
         """
         count = counters.counter_of(self.workspace, counter)
-        pack = context.context(self, message, context.ContextOptions(budget, about, since, private, count))
+        pack = context.context(self, message, context.ContextOptions(budget, several(about), since, private, count))
         self._record(item.ref for item in pack.items)
         return pack
 

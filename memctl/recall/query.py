@@ -9,7 +9,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import PageUnreadable, Usage
-from ..facts import Kind, Period
+from ..facts import Kind, Period, several
 from ..index.queries.entries import Query
 from ..index.queries.filters import has_phrase, has_tag
 from ..language.analyzer import terms
@@ -115,9 +115,9 @@ def read_query(text: str, today: date, **given: Any) -> Query:
     filters = _Filters(today, is_sentence=text.rstrip().endswith(("?", "\uff1f")))
     for name, each in _GIVEN.items():
         values = given.get(name)
-        for value in [] if values is None else values if each.many else [str(values)]:
+        for value in several(values) if each.many or values is None else [values]:
             try:
-                filters.set(each, value)
+                filters.set(each, value.value if isinstance(value, Kind) else str(value))
             except ValueError:
                 raise Usage(f"--{each.name} {value!r} is not understood", each.cure) from None
     asked = question_in(text)

@@ -66,7 +66,7 @@ _LOOKS_LIKE_GRAMMAR = re.compile(r"[WBOS](?:\s*[(\uff08]|\s+@?\[\[|\s+@\w)")
 
 
 def read_facts(
-    given: Iterable[str | Fact], *, kind: str | None, about: Sequence[str], attributes: Mapping[str, Any]
+    given: Sequence[str | Fact], *, kind: str | None, about: Sequence[str], attributes: Mapping[str, Any]
 ) -> list[Fact]:
     """The facts in lines of grammar or plain text, with attributes by their long or short names."""
     short = {name: each.name for each in ATTRIBUTES for name in (each.name, each.long)}
@@ -77,6 +77,8 @@ def read_facts(
                 raise Usage(f"no attribute is named {name!r}", f"one of {', '.join(each.long for each in ATTRIBUTES)}")
             several = value if isinstance(value, list | tuple) else [value]
             values[short[name]] = ["true" if each is True else str(each) for each in several]
+    if other := [type(each).__name__ for each in given if not isinstance(each, str | Fact)]:
+        raise Usage(f"{other[0]} is not a fact", "hand in a text, a memctl.Fact, or several")
     return [read_fact(each, kind=kind, about=about, values=values) if isinstance(each, str) else each for each in given]
 
 

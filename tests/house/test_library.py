@@ -69,3 +69,21 @@ def test_values_and_errors(tmp_path: Path) -> None:
         with pytest.raises(memctl.MemctlError) as error:
             memory.recall("x", since="the 40th of Brumaire")
         assert error.value.exit_code == 2 and error.value.cure
+        for other in (None, {"text": "x"}, 42, [b"x"]):
+            with pytest.raises(memctl.MemctlError, match="is not a fact"):
+                memory.retain(other)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["Peter", "Пётр", "彼得"])
+def test_one_name_alone_is_not_its_letters(tmp_path: Path, name: str) -> None:
+    with memctl.open(init_workspace(tmp_path).root) as memory:
+        memory.retain(["O(0.8): Likes tea #drinks", "O(0.8): Likes tea too #drinks"], about=name)
+        log = memory.recall("tea").hits[0].source.path
+        filters = {"about": name, "tags": "drinks", "paths": log}
+        for one, said in filters.items():
+            assert len(memory.recall("tea", **{one: said}).hits) == len(memory.recall("tea", **{one: [said]}).hits) == 2
+        for kinds in ("opinion", memctl.Kind.OPINION, [memctl.Kind.OPINION], None):
+            assert len(memory.recall("tea", kinds=kinds).hits) == 2
+        assert not memory.recall("tea", about="Else").hits and not memory.recall("tea", kinds="world").hits
+        assert len(memory.forget(about=name, include_exempt=True).lines) == 2
+        assert memory.context("tea", about=name).items and {*memctl.__all__} <= {*dir(memctl)}

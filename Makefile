@@ -68,7 +68,7 @@ torture: $(VENV)/ready  ## the long versions of the same
 	$(RUN)/python tests/torture
 	MEMCTL_TORTURE=1 $(RUN)/python -m pytest -q -n 2 tests
 
-docs: $(VENV)/ready  ## generate docs/commands.md, settings.md, the table of grammar.md, the man page and completions from the code
+docs: $(VENV)/ready  ## generate docs/commands.md, settings.md, the tables of grammar.md, mcp.md and languages.md, the man page and completions from the code
 	$(RUN)/python bench/help.py
 
 pictures: $(VENV)/ready  ## the pictures of docs/, from the fixture workspace (needs Chromium); look at them

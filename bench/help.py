@@ -1,7 +1,7 @@
 """The generated pages: `python bench/help.py [--check]`.
 
-docs/commands.md, the man page and what shells complete are made from the commands, docs/settings.md and the table of docs/grammar.md from
-those of the code.
+docs/commands.md, the man page and what shells complete are made from the commands, docs/settings.md and the tables of docs/grammar.md,
+docs/mcp.md and docs/languages.md from those of the code.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ import typer
 from man import man_page
 
 from memctl.cli.app import load
+from memctl.language import words
+from memctl.language.tokens import estimate
 from memctl.language.words import languages, lines
 from memctl.markdown.attributes import ATTRIBUTES
 from memctl.notes.settings import KEYS, Settings
 from memctl.recall.query import FILTERS
+from memctl.server.mcp_tools import TOOLS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -59,7 +62,11 @@ def main() -> int:
     pages = {
         "docs/commands.md": HEAD + "".join(map(block, COMMANDS)),
         "docs/settings.md": SETTINGS + "".join(settings_rows()),
-        "docs/grammar.md": grammar_page(),
+        "docs/grammar.md": filled(
+            "grammar.md", "attributes", ("attribute", "flag of `memctl retain`", "on", "meaning"), attribute_rows()
+        ),
+        "docs/languages.md": filled("languages.md", "topics", ("topic", "what it does", *languages()), topic_rows()),
+        "docs/mcp.md": filled("mcp.md", "tools", ("tool", "writes", "takes", "for example", "tokens"), tool_rows()),
         "docs/memctl.1": man_page(commands("", typer.main.get_command(load([])))),
         "memctl/shell/commands.tsv": "".join("\t".join(row) + "\n" for row in completion_rows()),
     }
@@ -107,18 +114,18 @@ def kind(parameter: Any) -> str:
     """The kind of value that an option or an argument takes; empty for a flag."""
     if getattr(parameter, "is_flag", False):
         return ""
-    words = re.match(r"(?:[a-z-]+, )*[a-z-]+,? or [a-z-]+(?=[ .,])", parameter.help or "")
+    listed = re.match(r"(?:[a-z-]+, )*[a-z-]+,? or [a-z-]+(?=[ .,])", parameter.help or "")
     name = re.sub(r"\W", "", parameter.metavar or parameter.name).upper()
-    chosen = "|".join(re.split(r", or |, | or ", words[0])) if words and " and " not in words[0] else name
+    chosen = "|".join(re.split(r", or |, | or ", listed[0])) if listed and " and " not in listed[0] else name
     return chosen + ("…" if parameter.nargs == -1 or getattr(parameter, "multiple", False) else "")
 
 
-def grammar_page() -> str:
-    """docs/grammar.md with its table of attributes as the code has them."""
-    before, _, rest = (DOCS / "grammar.md").read_text("utf-8").partition("<!-- attributes -->\n")
-    after = rest.partition("<!-- attributes end -->\n")[2]
-    table = "| attribute | flag of `memctl retain` | on | meaning |\n|---|---|---|---|\n" + "".join(attribute_rows())
-    return f"{before}<!-- attributes -->\n{table}<!-- attributes end -->\n{after}"
+def filled(name: str, mark: str, heads: tuple[str, ...], rows: Iterator[str]) -> str:
+    """A page of docs/ with the table between two marks as the code has it."""
+    before, _, rest = (DOCS / name).read_text("utf-8").partition(f"<!-- {mark} -->\n")
+    after = rest.partition(f"<!-- {mark} end -->\n")[2]
+    table = f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n{''.join(rows)}"
+    return f"{before}<!-- {mark} -->\n{table}<!-- {mark} end -->\n{after}"
 
 
 def attribute_rows() -> Iterator[str]:
@@ -128,6 +135,34 @@ def attribute_rows() -> Iterator[str]:
         again = "; may stand again" if each.many else ""
         kinds = "all" if each.kinds == "WBOS" else ", ".join(each.kinds)
         yield f"| `{written}` | `{each.flag}` | {kinds} | {each.help.rstrip('.')}{again} |\n"
+
+
+def topic_rows() -> Iterator[str]:
+    """A row for each topic of the words of languages: the line that says what it does stays, the marks follow from the folders."""
+    table = (
+        (DOCS / "languages.md").read_text("utf-8").partition("<!-- topics -->\n")[2].partition("<!-- topics end -->")[0]
+    )
+    told = {cells[1].strip(" `"): cells[2].strip() for line in table.splitlines()[2:] if (cells := line.split("|"))}
+    folders = {
+        name: {path.stem for path in (Path(words.__file__).parent / "data" / name).iterdir()} for name in languages()
+    }
+    for topic in dict.fromkeys((*told, *sorted(set().union(*folders.values())))):
+        marks = " | ".join("✓" if topic in folders[name] else "" for name in folders)
+        yield f"| `{topic}` | {told.get(topic, '')} | {marks} |\n"
+
+
+def tool_rows() -> Iterator[str]:
+    """A row for each tool of MCP, and what they cost together."""
+    cost = []
+    for each in TOOLS:
+        shown = {"name": each.name, "description": each.description, "input_schema": each.input_schema}
+        cost.append(estimate(json.dumps(shown, separators=(",", ":"))))
+        takes = " ".join(each.takes.model_fields)
+        example = json.dumps(each.example, ensure_ascii=False)
+        yield f"| `{each.name}` | {'yes' if each.writes else ''} | {f'`{takes}`' if takes else ''} | `{example}` | {cost[-1]} |\n"
+    reading = sum(each for tool, each in zip(TOOLS, cost, strict=True) if not tool.writes)
+    yield f"| those that read | | | | {reading} |\n"
+    yield f"| all | | | | {sum(cost):,} |\n"
 
 
 def settings_rows() -> Iterator[str]:
@@ -143,9 +178,9 @@ def settings_rows() -> Iterator[str]:
 
 def block(command: str) -> str:
     """The help of one command as a section."""
-    words = [sys.executable, "-m", "memctl", *command.split(), "--help"]
+    called = [sys.executable, "-m", "memctl", *command.split(), "--help"]
     environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
-    shown = subprocess.run(words, capture_output=True, text=True, check=True, env=environment).stdout
+    shown = subprocess.run(called, capture_output=True, text=True, check=True, env=environment).stdout
     lines = "\n".join(line.rstrip() for line in shown.strip().splitlines())
     return f"\n## memctl {command}\n\n```\n{lines}\n```\n".replace("## memctl \n", "## memctl\n")
 

@@ -41,11 +41,20 @@ def update_corpus(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-corpus"))
 
 
+_LONG = frozenset(Path(__file__).with_name("long.txt").read_text("utf-8").splitlines())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file all of whose tests are long is not even imported where none is asked for."""
+    name = f"tests/{os.path.relpath(collection_path, Path(__file__).parent)}".replace(os.sep, "/")
+    return True if config.option.markexpr == "not long" and name in _LONG else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked slow run in `make torture`, and where -m asks for them: `pytest -m slow`; those of long.txt are marked long."""
-    long = {*Path(__file__).with_name("long.txt").read_text("utf-8").splitlines()}
-    for item in (item for item in items if item.nodeid.partition("[")[0] in long):
-        item.add_marker("long")
+    for item in items:
+        if not _LONG.isdisjoint((item.nodeid.partition("[")[0], item.nodeid.partition("::")[0])):
+            item.add_marker("long")
     if "slow" not in config.option.markexpr and not os.environ.get("MEMCTL_TORTURE"):
         slow = [item for item in items if "slow" in item.keywords]
         items[:] = [item for item in items if "slow" not in item.keywords]

@@ -5,11 +5,13 @@ share c0 was for it. Evidence adds its weight to one side; confidence is the mea
 
     w = s·u    a = Σ w for    b = Σ w against    c = (k·c0 + a)/(k + a + b)    sd = sqrt(c(1 − c)/(k + a + b + 1))
 
-s is the strength: 1 for `for=`, `against=` and the same words again, hedged or not; INFERRED (1/2) for what a rule finds (`_weigh` in replay.py),
-and where a model answered; a page must be able to spell it (`_STRENGTHS`, markdown/evidence_line.py). A line that is hedged, hearsay, aside or about the past
-weighs nothing: of it no rule is certain (`_UNSURE`, stance/stance.py), so it is at most a question of review, whose answer is such a mark. u is 1, 1/2, 1/3 … for the items of one source on one day, strongest
-first, those for and those against in one series: who says a thing ten times in a day moves it as three witnesses would,
-and who says both at once moves little. Everything is a function of the set of items: arrival order plays no part.
+s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/evidence_line.py):
+    1    `for=`, `against=`, an answer to a question of review, the same words again, hedged or not
+    1/2  INFERRED: what a rule of stance finds (`_weigh` in replay.py), and where a model answered
+    0    hedged, hearsay, aside or about the past, without a mark: `WEIGHS_NOTHING` in stance/stance.py
+u is 1, 1/2, 1/3 … for the items of one source on one day, strongest first, those for and those against in one series:
+who says a thing ten times in a day moves it as three witnesses would, and who says both at once moves little. Everything is a function of the set of items:
+arrival order plays no part.
 
 - The first statement gives c0, wherever it stands among the evidence. A later one is evidence of strength 1: for, when
   its author wrote no number; with a number v it counts v for and 1 − v against, so that it draws confidence towards v.
@@ -32,8 +34,7 @@ from ..markdown.evidence_line import Bullet, code_of
 from .page_read import BeliefEntry, LastWritten
 
 INFERRED = 0.5  # weight of evidence that a rule of stance finds, beside that which a mark gives
-LOWEST, HIGHEST = 0.02, 0.98
-"""No belief is ever surer than this."""
+LOWEST, HIGHEST = 0.02, 0.98  # no belief is ever surer
 
 _GUESSED, _WRITTEN = 2.0, 4.0  # k: how many observations a statement is worth, without and with a number
 _RECENT = 5  # pieces of evidence that count as recent

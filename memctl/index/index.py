@@ -325,8 +325,10 @@ class Index:
         `first` are the values that stand before the list.
         """
         wanted = list(dict.fromkeys(keys))
-        if str in set(map(type, wanted)):
-            wanted = [key for key in wanted if not isinstance(key, str) or key.isascii() or _is_text(key)]
+        if str in set(map(type, wanted)):  # a lone surrogate stands in no page
+            wanted = [
+                key for key in wanted if not isinstance(key, str) or key.encode("utf-8", "replace").decode() == key
+            ]
         found: list[tuple[Any, ...]] = []
         for start in range(0, len(wanted), _CHUNK):
             piece = wanted[start : start + _CHUNK]
@@ -393,11 +395,6 @@ def code(error: Exception) -> int | None:
     """SQLite's primary result code; None for what Python's module found, such as text that is not UTF-8."""
     found = getattr(error, "sqlite_errorcode", None)
     return None if found is None else found & 0xFF
-
-
-def _is_text(key: str) -> bool:
-    """False for a lone surrogate, which stands in no page."""
-    return key.encode("utf-8", "replace").decode() == key
 
 
 def _marks(count: int) -> str:

@@ -4,7 +4,7 @@ CREATE TABLE page (
     id        INTEGER PRIMARY KEY,      -- from the path alone (index/rows.py), so row ids are the same after a rebuild
     path      TEXT NOT NULL UNIQUE,     -- in the workspace, forward slashes
     day       TEXT,                     -- of a daily log
-    title     TEXT NOT NULL,            -- first heading, else the file's name
+    title     TEXT NOT NULL,            -- of the page: `_page_title` in index/rows.py
     entries   INTEGER NOT NULL,         -- how many rows below belong to it
     terms     INTEGER NOT NULL,         -- the sum of their lengths
     embedded  INTEGER NOT NULL,         -- how many of them have vectors, once they are made (vectors/embed.py)

@@ -11,9 +11,7 @@ every recall needs:
 Lines before the first header are section "". What a line means is up to the topic: `words` splits it at blanks, `lines`
 gives it whole (a pattern, a phrase, `key = value`). A `.toml` file (`toml`) is for topics that are read less often.
 
-A language without a topic has no sections for it ({}), so code asks every language and never names one:
-
-    merged = words_of("stopwords", "function")
+A language without a topic has no sections for it ({}), so code asks every language and never names one (docs/languages.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow from this table.
 A new attribute is a field of Fact and a row here; its JSON, if hits are to have it, a row of `SOMETIMES` in hits.py; then `make docs`. By hand:
-tests/markdown/test_grammar.py, tests/strategies.py; with `reply` docs/act.md; with `tool` docs/mcp.md and the bound of tokens in tests/server/test_mcp.py.
+tests/markdown/test_grammar.py, tests/strategies.py; with `reply` docs/act.md; with `tool` the bound of tokens in server/mcp_tools.py.
 """
 
 from __future__ import annotations

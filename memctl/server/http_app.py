@@ -41,8 +41,7 @@ from ..system import REUSES_PORTS
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
 from .requests import Parameters, in_callers_words
 
-LARGEST = 1024 * 1024
-"""Bytes of a body."""
+LARGEST = 1024 * 1024  # bytes of a body
 _THREADS = {"read": 4, "write": 1, "shared": 4}  # verbs of each kind at a time
 WAITING = 64  # requests that may wait for each of them
 CONNECTIONS = 128

@@ -263,9 +263,8 @@ def in_callers_words(error: MemctlError, takes: type[Parameters] | None = None) 
     parts = (part for part in _SERVED.sub(r"\1", error.cure).split("; ") if "`memctl " not in part)
     kept = [part for part in parts if all(_parameter_of(flag, names) for flag in _FLAG.findall(part))]
     cure = parameters_for_flags("; ".join(kept), names).removeprefix("or ")
-    instead = "ask the owner, who has commands for it"
-    if names and isinstance(error, Usage):
-        instead = f"it takes {', '.join(names)}"
+    owner = "ask the owner, who has commands for it"
+    instead = f"it takes {', '.join(names)}" if names and isinstance(error, Usage) else owner
     return one_line(parameters_for_flags(error.what, names)), one_line(cure) or instead
 
 

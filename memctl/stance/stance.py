@@ -21,7 +21,9 @@ from ..language.synonyms import groups
 from ..language.words import languages, lines, pattern
 
 _SILENT = frozenset(("aside", "hearsay"))
-_UNSURE = frozenset(("aside", "hearsay", "hedge", "past"))
+WEIGHS_NOTHING = frozenset(("aside", "hearsay", "hedge", "past"))
+"""Marks of a line of which no rule is certain: hedged evidence is at most a question, whose answer weighs 1 (beliefs/confidence.py).
+One that is to weigh something goes from here, and its words from the text of which `read` makes views: left in, it is about them."""
 _TURNING = frozenset(("now", "turn"))
 _ALIKE = 1 / 3  # of what a view is about, for a question
 _SEVERAL = 2  # things that two plain statements must share, for a question
@@ -46,8 +48,7 @@ class ViewPair(NamedTuple):
         return self.held.sign == self.said.sign
 
 
-Found = tuple[str, str] | None
-"""The kind of a judgement and its verdict."""
+Found = tuple[str, str] | None  # the kind of a judgement and its verdict
 
 
 def no_longer(pair: ViewPair) -> Found:
@@ -117,7 +118,7 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     others = any(canonical(name) not in shared for name in told)
     other = held.letters != said.letters or opposed(held.spelled, said.spelled) is not None
     other |= not _listed_terms("telling").isdisjoint(held.small ^ said.small)
-    plain = not (others or (held.marks | said.marks) & _UNSURE or other)
+    plain = not (others or (held.marks | said.marks) & WEIGHS_NOTHING or other)
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
 
@@ -129,7 +130,7 @@ def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:
     """
     for rule in RULES:
         for pair in pairs:
-            unsure = pair.held.before | pair.said.before or (pair.held.marks | pair.said.marks) & _UNSURE
+            unsure = pair.held.before | pair.said.before or (pair.held.marks | pair.said.marks) & WEIGHS_NOTHING
             found = None if unsure else rule(pair)
             if found and found[1] != "for" and "once" in pair.belief.marks | pair.fact.marks:
                 continue
@@ -195,8 +196,7 @@ _SIGNS = " .,;:!?…()[]{}«»“”\"'*"
 _LETTER = re.compile(
     "(?:(?<=[\u3400-\u9fff])|(?<=\\w[\\s-])|(?<=\\w\\s[«“\"']))([A-HJ-ZА-Я])(?![A-Za-zА-Яа-яё0-9]|['’.]\\w)"
 )
-End = tuple[str, int, int]
-"""A language, a scale of it, and 1 or -1 for one of its ends."""
+End = tuple[str, int, int]  # a language, a scale of it, and 1 or -1 for one of its ends
 
 
 class View(NamedTuple):

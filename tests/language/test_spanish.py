@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, memory_on
 
+from memctl.language import words as module
 from memctl.language.analyzer import query_terms, terms
 from memctl.language.dates import find_times, parse_when
 from memctl.language.relations import relation
 from memctl.language.sentences import is_change, is_correction, is_past, is_plan
-from memctl.language.words import default_languages, languages, languages_of, lines, rivals, words
+from memctl.language.words import default_languages, languages, languages_of, lines, rivals
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 
@@ -145,8 +146,19 @@ def test_a_word_alone_finds_what_a_sentence_holds() -> None:
     assert set(terms("organizaciones")) | set(query_terms("¿Qué organización de la ciudad decidió?")) <= held
 
 
-def test_what_every_language_has() -> None:
-    """Topics without which a language does nothing; the others are up to it."""
-    for language in languages():
-        assert lines(language, "language")["script"] and words(language, "stopwords")["words"], language
-        assert lines(language, "dates")["words"] and lines(language, "modality")["plan"], language
+NEEDED = {"language": ["script"], "stopwords": ["words", "terms"], "dates": ["words"], "modality": ["plan"]}
+
+
+@pytest.mark.parametrize("language", languages())
+def test_what_every_language_has(language: str) -> None:
+    """The sections that none goes without; and none that no complete language has, such as a misspelt one."""
+    wrong = [
+        f"{topic}.txt lacks [{name}]"
+        for topic in NEEDED
+        for name in NEEDED[topic]
+        if name not in lines(language, topic)
+    ]
+    for topic in (path.stem for path in (Path(module.__file__).parent / "data" / language).glob("*.txt")):
+        known = {"signs", "stemmer"}.union(*(lines(each, topic) for each in default_languages()))
+        wrong += [f"{topic}.txt has [{name}], which nothing reads" for name in {*lines(language, topic)} - known]
+    assert not wrong, f"language/data/{language}: {'; '.join(wrong)} (docs/languages.md)"

@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, time
 from pathlib import Path
 from random import Random
@@ -34,7 +34,7 @@ from memctl.index.resident import Resident
 from memctl.markdown.private import without_private_lines
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.server.mcp_tools import Session, listed, prompted, read
+from memctl.server.mcp_tools import TOOLS, Session, Tool, listed, prompted, read
 from memctl.vectors import models
 
 NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
@@ -174,6 +174,27 @@ class Asked:
         return re.sub(r'("(?:markdown_bytes|index_bytes)"): \d+|\d[\d.,]* [KM]iB', r"\1", text)
 
 
+def arguments(tool: Tool, random: Random, named: Mapping[str, Callable[[], str]]) -> dict[str, Any]:
+    """What a tool may be asked: all that its example has and what it needs, the rest now and then; `named` says some texts by name."""
+    said = {
+        "boolean": (True, False),
+        "number": (0.3, 0.6, 0.9),
+        "string": (*NAMES, *KEYS, "400d", "f-made1", "f-made2"),
+    }
+
+    def drawn(name: str, field: Mapping[str, Any]) -> Any:
+        if field.get("type") == "array":
+            return [drawn(name, field["items"])]
+        if field.get("type") == "integer":
+            return random.randint(field.get("minimum", 0), min(field.get("maximum", 50), 3000))
+        return named[name]() if name in named else random.choice(field.get("enum") or said[field["type"]])
+
+    schema = tool.input_schema
+    always = {*tool.example, *schema.get("required", ())}
+    asked = (name for name in schema["properties"] if name in always or random.random() < 0.1)
+    return {name: drawn(name, schema["properties"][name]) for name in asked}
+
+
 def questions(random: Random) -> Iterator[Call]:
     """Calls that only look, from every door."""
     pick = random.choice
@@ -183,17 +204,12 @@ def questions(random: Random) -> Iterator[Call]:
         return said[: -random.randint(1, 3)] if random.random() < 0.3 and len(said) > 4 else said
 
     def place() -> str:
-        path = pick(
-            (
-                "memory.md",
-                "bank/prose.md",
-                "bank/opinions.md",
-                "bank/entities/Peter.md",
-                f"memory/2025-11-{random.randint(1, 29):02}.md",
-            )
-        )
+        bank = [f"bank/{name}.md" for name in ("prose", "opinions", "entities/Peter")]
+        path = pick(("memory.md", *bank, f"memory/2025-11-{random.randint(1, 29):02}.md"))
         return pick((path, f"{path}#L{random.randint(1, 12)}", f"f-made{random.randint(1, 20)}", f"@{pick(NAMES)}"))
 
+    named = {"query": words, "message": words, "ref": place}
+    named |= dict.fromkeys(("since", "until", "on", "as_of"), lambda: pick(("400d", "2025-11", "last week")))
     where = {"about": [pick(NAMES)]} if random.random() < 0.3 else {"key": pick(KEYS)} if random.random() < 0.3 else {}
     yield http("/recall", text=words())
     yield http("/v1/recall", query=words(), explain=True, k=pick((1, 3, 10)), **where)
@@ -207,12 +223,8 @@ def questions(random: Random) -> Iterator[Call]:
         "/v1/ingest", user_msg=f"Remember: {words()} {words()} is {words()}.", assistant_msg="Noted.", dry_run=True
     )
     yield http("/v1/retain", text=words(), dry_run=True, date="2025-11-02")
-    yield mcp("recall", query=words(), hops=2)
-    yield mcp("recall", query=words(), **where)
-    yield mcp("show", ref=place())
-    yield mcp("context", message=words())
-    yield mcp("status")
-    yield mcp("review", k=20)
+    for tool in (each for each in TOOLS for _ in range(2) if not each.writes):
+        yield mcp(tool.name, **arguments(tool, random, named))
     yield mcp("forget", ids=[f"f-made{random.randint(1, 20)}"])
     yield lambda on: listed(Session(on.memory))
     path = pick(("entity/Peter", "entity/Irina", "page/memory.md", f"log/2025-11-{random.randint(1, 29):02}"))

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from face_helpers import fixture_copy, snapshot
 from mcp_helpers import Wire
 
+from memctl.server.mcp_tools import TOOLS
+
 __all__ = ["main", "wrongly_accepted"]
 
 VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -33,7 +35,7 @@ def tool(name: Any, **arguments: Any) -> Case:
 
 def readers_cases() -> Iterator[Case]:
     """What a server without --allow-write refuses."""
-    yield from (tool("retain", text="W: x"), tool("reflect"), tool("forget", ids=["nets-12"]))
+    yield from (tool(each.name, **each.example) for each in TOOLS if each.writes)
     yield from (
         tool(name, text="W: x") for name in ("Retain", "retain ", "RETAIN", "memctl.retain", "recall/../retain")
     )
@@ -58,19 +60,12 @@ def readers_cases() -> Iterator[Case]:
         "\u0000", "file:///etc/passwd", "^f-00000000", "x" * 1001, "no such thing",
     )  # fmt: skip
     yield from (tool("show", ref=ref) for ref in outside)
-    yield from (
-        tool("show"),
-        tool("show", ref=5),
-        tool("show", ref="Irina", context=51),
-        tool("show", ref="Irina", context=-1),
-    )
-    yield from (
-        tool("context", budget=255),
-        tool("context", message=5),
-        tool("context", messages=[]),
-        tool("context", private=True),
-    )
-    yield from (tool("status", verify=True), tool("status", x=None, y=1))
+    asked = {
+        "show": ({}, {"ref": 5}, {"ref": "Irina", "context": 51}, {"ref": "Irina", "context": -1}),
+        "context": ({"budget": 255}, {"message": 5}, {"messages": []}, {"private": True}),
+        "status": ({"verify": True}, {"x": None, "y": 1}), "review": ({"k": 0}, {"k": 51}, {"kind": "same"}),
+    }  # fmt: skip
+    yield from (tool(name, **arguments) for name, each in asked.items() for arguments in each)
 
 
 def resources_cases() -> Iterator[Case]:
@@ -102,14 +97,22 @@ def resources_cases() -> Iterator[Case]:
 
 def writers_cases() -> Iterator[Case]:
     """What a server refuses that may write."""
-    yield from (
-        tool("retain", **arguments)
-        for arguments in (
+    asked: dict[str, tuple[dict[str, Any], ...]] = {
+        "retain": (
             {}, {"text": ""}, {"text": " \n"}, {"text": 5}, {"text": ["W: x"]}, {"text": "x" * 8001}, {"text": "W(c=2): x"},
             {"text": "W(src=owner): x"}, {"text": "The key is AKIAQ3EGPB7XKZ2MWT5N, keep it"},
             {"text": "The key is AKIAQ3EGPB7XKZ2MWT5N, keep it", "allow_secrets": True},
-        )
-    )  # fmt: skip
+        ),
+        "forget": (
+            {}, {"confirm": "forget-1-000000000000"}, {"ids": ["nets-12"], "confirm": "yes"}, {"ids": ["no-such-id"]},
+            {"ids": ["nets-12"], "confirm": "forget-1-000000000000"}, {"ids": ["nets-12"], "apply": True}, {"ids": "nets-12"},
+            {"about": ["Dumpling"], "include_exempt": True}, {"before": "gibberish"}, {"source": "nowhere"}, {"expired": "yes"},
+            {"ids": ["nets-12"], "confirm": True},
+        ),
+        "reflect": ({"since": 5}, {"since": "gibberish"}, {"propose_core": True}, {"accept": 1}, {"dry_run": "no"}),
+        "answer": ({}, {"id": "q-48tf9y0t"}, {"id": "q-48tf9y0t", "option": "maybe"}, {"id": "q-zzzzzzzz", "option": "y"}),
+    }  # fmt: skip
+    yield from (tool(name, **arguments) for name, each in asked.items() for arguments in each)
     yield from (
         tool("retain", text="x", **{name: value})
         for name, values in {
@@ -120,17 +123,6 @@ def writers_cases() -> Iterator[Case]:
         }.items()
         for value in values
     )  # fmt: skip
-    yield from (
-        tool("forget", **arguments)
-        for arguments in (
-            {}, {"confirm": "forget-1-000000000000"}, {"ids": ["nets-12"], "confirm": "yes"}, {"ids": ["no-such-id"]},
-            {"ids": ["nets-12"], "confirm": "forget-1-000000000000"}, {"ids": ["nets-12"], "apply": True}, {"ids": "nets-12"},
-            {"about": ["Dumpling"], "include_exempt": True}, {"before": "gibberish"}, {"source": "nowhere"}, {"expired": "yes"},
-            {"ids": ["nets-12"], "confirm": True},
-        )
-    )  # fmt: skip
-    yield from (tool("reflect", since=5), tool("reflect", since="gibberish"), tool("reflect", propose_core=True))
-    yield from (tool("reflect", accept=1), tool("reflect", dry_run="no"))
 
 
 MALFORMED = (

@@ -14,14 +14,12 @@ from face_helpers import NOW, fixture_copy
 from store_helpers import environment
 from test_house import OFFLINE
 
+from memctl.server.mcp_tools import TOOLS
+
 __all__ = ["HAS_STRACE", "main", "opened"]
 
 HAS_STRACE = sys.platform == "linux" and shutil.which("strace") is not None
 _SOCKET = re.compile(r"\b(socket|connect|bind|listen)\(.{0,60}")
-_CALLS = (
-    ("recall", {"query": "gateway"}), ("show", {"ref": "Irina"}), ("context", {"message": "gateway"}), ("status", {}),
-    ("retain", {"text": "W: x"}), ("reflect", {}), ("forget", {"ids": ["nets-12"]}),
-)  # fmt: skip
 
 
 def opened(words: list[str], root: Path, said: str = "") -> list[str]:
@@ -52,8 +50,8 @@ def _session() -> str:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "strace", "version": "1"}}
     said = [{"id": 0, "method": "initialize", "params": hello}, {"method": "notifications/initialized"}]
     said += [
-        {"id": n, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
-        for n, (name, arguments) in enumerate(_CALLS, 1)
+        {"id": n, "method": "tools/call", "params": {"name": tool.name, "arguments": tool.example}}
+        for n, tool in enumerate(TOOLS, 1)
     ]
     return "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in said)
 

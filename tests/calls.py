@@ -11,13 +11,13 @@ from memctl.server.mcp_tools import Session, offered
 Call = Callable[[Any], Any]
 
 
-def http(path: str, **body: Any) -> Call:
+def http(path: str, /, **body: Any) -> Call:
     """A request."""
     (route,) = (each for each in ROUTES if each.path == path)
     return lambda on: route.run(Served(on.memory).present(), route.read(body))
 
 
-def mcp(name: str, **given: Any) -> Call:
+def mcp(name: str, /, **given: Any) -> Call:
     """A call of a tool."""
     tool = offered(True)[name]
     return lambda on: tool.run(Session(on.memory.paused(), True), **tool.read(given))

@@ -35,7 +35,7 @@ class Asker:
         """What a coroutine of the client returns."""
         return self._portal.call(job, *arguments)
 
-    def call(self, tool: str, **arguments: Any) -> CallToolResult:
+    def call(self, tool: str, /, **arguments: Any) -> CallToolResult:
         """A tool's answer; one that does not fit its output schema is a RuntimeError of the client."""
         return self.wait(self.client.call_tool, tool, arguments)
 

@@ -27,7 +27,7 @@ class Case(NamedTuple):
     params: Any
 
 
-def tool(name: Any, **arguments: Any) -> Case:
+def tool(name: Any, /, **arguments: Any) -> Case:
     """A call of a tool."""
     told = f"{str(name)[:20]} {json.dumps(arguments)[:70]}"
     return Case(told, "tools/call", {"name": name, "arguments": arguments})

@@ -59,22 +59,6 @@ def iso_day(text: str | None) -> date | None:
         return None
 
 
-def log_day(path: str) -> date | None:
-    """The day of a log, which starts its file name: `memory/2025-11-27-standup.md`, or a daily note of any program."""
-    return day_and_rest(path.rpartition("/")[2])[0]
-
-
-def day_and_rest(name: str) -> tuple[date | None, str]:
-    """The day that a name starts with (`2025-11-27`, `20251127`, `27.11.2025`) and what follows; None and all of it without."""
-    match = re.match(r"((?:19|20)\d\d|\d{4}(?=-))(-?)(\d\d)\2(\d\d)(?!\d)", name)
-    if match:
-        year, _, month, day = match.groups()
-    elif match := re.match(r"(\d\d?)\.(\d\d?)\.(\d{4})(?!\d)", name):
-        day, month, year = match.groups()
-    found = iso_day(f"{year}-{month:0>2}-{day:0>2}") if match else None
-    return found, name[match.end() :] if match and found else name
-
-
 def days_before(day: date, count: int) -> date:
     """The day so many days earlier; the first of all days where there is none."""
     return date.fromordinal(max(1, day.toordinal() - count))

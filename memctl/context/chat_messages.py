@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from ..errors import OverBudget, Usage
 from ..index.lexical import score, weigh
-from ..language.analyzer import query_terms, terms
+from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.tokens import Counter
 from ..markdown.escape import beginning, many
 from ..recall.answer import plain_words
-from ..recall.asked import asks_beginning, asks_something, is_courtesy, is_polite
+from ..recall.asked import is_courtesy, is_polite, says
 from .fence import fenced_blocks, tamed, without_fenced
 from .pack import Item, plain
 
@@ -436,7 +436,7 @@ def questions_of(messages: Sequence[Message | None], newest: int) -> Iterator[st
     text = text_of(message) if message else ""
     if is_courtesy(text):
         return
-    if asks_something(text) or len(query_terms(text)) > 2:
+    if set(terms(text)) - stop_terms() or len(query_terms(text)) > 2:
         yield text
     if len(query_terms(text)) <= 2:
         before = (m for m in reversed(messages[:newest]) if m is not None and is_turn(m))
@@ -462,7 +462,7 @@ def originals(
     found = score(weigh(held, len(words)), {at: " ".join(each) for at, each in words.items()}, only_telling=True)
     scores = {at: each.score * (_USER if roles[at] == "user" else 1) for at, each in found.items()}
     best = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], -at))
-    if asks_beginning(question):
+    if says("beginning", question):
         best = sorted(texts)[:_BEGINNING]
     elif further:
         best += sorted((at for at in texts if at not in set(best)), reverse=True)

@@ -19,7 +19,7 @@ from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
 from ..recall.answer import most_hits, plain_words, repeats
-from ..recall.asked import asks_why, names_said
+from ..recall.asked import names_said, says
 from ..recall.entry_hits import hits_of, with_neighbours
 from ..recall.lookup import current_slots
 from ..recall.query import question_in, with_times
@@ -144,7 +144,7 @@ class Layers:
         least = WEAK * max((hit.score for hit in found), default=0.0)
         # What is far weaker than the best belongs to another question.
         found = [hit for hit in found if hit.score >= least]
-        if not asks_why(query.words):  # that lifts lines that give a reason, replaced or not
+        if not says("why", query.words):  # that lifts lines that give a reason, replaced or not
             found.sort(key=lambda hit: hit.superseded_by is not None)
         hits = [hit for hit in with_neighbours(self._memory, found) if self._may_enter(hit)]
         places = {hit.ref: str(hit.source) for hit in hits}

@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ..errors import NothingFound, Usage
-from ..facts import log_day
 from ..index.open_memory import OpenMemory
 from ..index.queries.names import all_entities, resolve
+from ..language.dates import log_day
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from .layers import core_page

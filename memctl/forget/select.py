@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
 from ..errors import MemctlError, NothingFound
-from ..facts import Fact, Kind, Span, is_trusted, log_day
+from ..facts import Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries import forget as queries
@@ -24,6 +24,7 @@ from ..index.queries.names import KnownNames, entity_named, mention_counts, unkn
 from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread, text_of
 from ..index.row import Entity, Row
+from ..language.dates import log_day
 from ..language.names import entity_key, has_han, is_han, stem_word
 from ..language.words import languages, toml
 from ..markdown.blocks import unmanaged_lines

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..facts import Citation, Period, is_trusted, iso_day
 from ..ids import hashed
+from ..language.dates import log_day
 
 if TYPE_CHECKING:
     from ..markdown.grammar import Problem
@@ -68,6 +69,11 @@ class Row(NamedTuple):
     def subject(self) -> str:
         """The key of the first of them; empty for none."""
         return self.names.partition("\n")[0]
+
+    @property
+    def is_in_log(self) -> bool:
+        """True on a page of memory/, and on one whose name is a day, as daily notes have it."""
+        return self.path.startswith("memory/") or log_day(self.path) is not None
 
     @property
     def place(self) -> tuple[str, int]:

@@ -8,10 +8,10 @@ from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from ..facts import UNSAID, Fact, Kind, Period, day_and_rest, is_trusted, iso_day
+from ..facts import UNSAID, Fact, Kind, Period, is_trusted, iso_day
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
-from ..language.dates import UNITS, find_times, parse_when, shifted, valid_from_text
+from ..language.dates import UNITS, day_and_rest, find_times, log_day, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, tag_key, without_code
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan
@@ -29,7 +29,6 @@ EVIDENCE = "evidence"
 FrontMatter = Mapping[str, str | list[str]]
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _NO_FACT = Fact(Kind.NOTE, "")
-_YEAR = re.compile(r"\d{4}")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED = re.compile(r'#L[\dL-]+ "([a-z0-9][A-Za-z0-9-]*)"\)')  # an id that others made up begins with a capital
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
@@ -53,7 +52,7 @@ def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
     """
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
-    day = _day_in(PurePosixPath(path).stem)
+    day = log_day(path)
     front = read_front_matter(page.front_matter)
     problems = list(page.problems)
     if front is None:
@@ -90,17 +89,8 @@ def _headed(parsed: Page) -> Iterator[str | None]:
             level = parsed.lines[entry.span.line - 1].lstrip().partition(" ")[0].count("#") or 1
             while above and above[-1][0] >= level:
                 above.pop()
-            above.append((level, _text(_day_in(entry.content)) or (above[-1][1] if above else None)))
+            above.append((level, _text(day_and_rest(entry.content)[0]) or (above[-1][1] if above else None)))
         yield above[-1][1] if above else None
-
-
-def _day_in(heading: str) -> date | None:
-    """The day that begins a heading or the name of a file, or is all of it, with its year."""
-    day = day_and_rest(heading)[0]
-    if day is None and _YEAR.search(heading):
-        once, again = (parse_when(heading, date(year, 5, 17)) for year in (1999, 2013))
-        day = once.first if once and once == again and once.first == once.last else None
-    return day
 
 
 def _entity_page(path: str, title: str, front: FrontMatter) -> EntityPage | None:

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, PageUnreadable, Usage
-from ..facts import Fact, days_before, iso_day, log_day, said_as
+from ..facts import Fact, days_before, iso_day, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled
 from ..index.sync import sync
+from ..language.dates import log_day
 from ..language.names import bare_name
 from ..markdown.lines import Role
 from ..notes.files import read_page

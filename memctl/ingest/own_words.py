@@ -29,8 +29,9 @@ _LONG_QUOTES = (r"(?<!\w)'[^'\n]{12,400}'(?!\w)", r"`[^`\n]{40,}`")  # shorter o
 _words = lru_cache(maxsize=256)(query_terms)
 _TAG = re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
 _CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
-_FACT_LINE = re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
-_FACT_ID = re.compile(r"\^[fo]-[0-9a-z]{8}\b")
+_RECALLED = re.compile(  # a line of memory: the grammar, a citation, or a fact's id
+    r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s|.*?(?:\.md#L|\^[fo]-[0-9a-z]{8}\b)"
+)
 _NAME = re.compile(r"[A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4}")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
 
@@ -163,12 +164,9 @@ class Sentence(NamedTuple):
 def own_sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a message that are its author's own, in order. Linear in its length."""
     for block in _own_blocks(text):
-        yield from _split(block)
-
-
-def _is_recalled(line: str) -> bool:
-    """A line of memory: the grammar, a citation, or a fact's id."""
-    return ".md#L" in line or bool(_FACT_LINE.match(line) or ("^" in line and _FACT_ID.search(line)))
+        plain = quoted(*_LONG_QUOTES).sub(_blank, fold(block))
+        for begin, end in pairwise((0, *sentence_ends(plain), len(plain))):
+            yield from _sentence(block, plain, begin, end)
 
 
 def _own_blocks(text: str) -> Iterator[str]:
@@ -260,7 +258,7 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
     """The prose of one paragraph: none, when one of its lines is a machine's."""
     if not lines or (long and sum(map(len, lines)) > _LONG_PARAGRAPH):
         return
-    own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
+    own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _RECALLED.match(line[:500])]
     if len(own) > _MOST_LINES or _is_chat(own) or any(line.startswith("# ") or is_machine_line(line) for line in own):
         return
     if block := _prose(own):
@@ -279,12 +277,6 @@ def _prose(lines: list[str]) -> str:
         between = " " if goes_on else "\n"
         block = f"{block}{between}{text}" if block else text
     return block
-
-
-def _split(block: str) -> Iterator[Sentence]:
-    plain = quoted(*_LONG_QUOTES).sub(_blank, fold(block))
-    for begin, end in pairwise((0, *sentence_ends(plain), len(plain))):
-        yield from _sentence(block, plain, begin, end)
 
 
 def _blank(match: re.Match[str]) -> str:

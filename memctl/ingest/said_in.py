@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError, NothingFound
-from ..facts import Fact, log_day
+from ..facts import Fact
 from ..index.open_memory import OpenMemory
 from ..language.analyzer import terms
+from ..language.dates import log_day
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..recall.lookup import Passage, show_all

@@ -8,14 +8,16 @@ order, and one function for each meaning turns it into days. Weeks start on Mond
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from memctl.facts import Period, last_of_month
+from memctl.facts import Period, iso_day, last_of_month
 from memctl.language.dates_lexer import DateToken, lexer, read_iso
 from memctl.language.sentences import is_past
 from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words_of
@@ -516,6 +518,34 @@ def coming(text: str, day: date) -> tuple[date, date] | None:
     if first and last and first <= day:
         first, last = shifted(first, 12, _MONTH), shifted(last, 12, _MONTH)
     return (first, last) if first and last and first < day + _NEAR else None
+
+
+def all_past(text: str, day: date) -> bool:
+    """True where a text told on `day` names days, and each for sure before it, or in a tale of the past that day at the latest."""
+    hits, end = list(_scan(text, day)), day + is_past(text) * _DAY
+    return bool(hits) and all(not cycle and (found.period.last or day) < end for found, cycle in hits)
+
+
+@lru_cache(maxsize=4096)
+def day_and_rest(name: str) -> tuple[date | None, str]:
+    """The day that a name begins with (`20251127`, `27.11.2025`) or is (`27 November 2025`), None without; and what follows."""
+    match = re.match(r"((?:19|20)\d\d|\d{4}(?=-))(-?)(\d\d)\2(\d\d)(?!\d)", name)
+    if match:
+        year, _, month, day = match.groups()
+    elif match := re.match(r"(\d\d?)\.(\d\d?)\.(\d{4})(?!\d)", name):
+        day, month, year = match.groups()
+    if match and (found := iso_day(f"{year}-{month:0>2}-{day:0>2}")):
+        return found, name[match.end() :]
+    if re.search(r"\d{4}", name):
+        once, again = (parse_when(name, date(year, 5, 17)) for year in (1999, 2013))
+        if once and once == again and once.first == once.last:
+            return once.first, ""
+    return None, name
+
+
+def log_day(path: str) -> date | None:
+    """The day of a page, by its file name: of a log, `memory/2025-11-27-standup.md`, or of a daily note of any program."""
+    return day_and_rest(PurePosixPath(path).stem)[0]
 
 
 def day_of(name: str, written: str | None, today: date) -> date | None:

@@ -14,10 +14,11 @@ from ..beliefs.page_read import read_entries, read_last_written
 from ..beliefs.page_write import unread_heads
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
-from ..facts import Citation, Fact, log_day
+from ..facts import Citation, Fact
 from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
+from ..language.dates import log_day
 from ..language.names import entity_key, link_target, without_code
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES

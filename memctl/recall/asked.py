@@ -6,7 +6,7 @@ The words lie in language/data/*/asked.txt. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from datetime import date, timedelta
 from functools import cache
 from typing import NamedTuple
@@ -70,35 +70,16 @@ def _anything() -> tuple[frozenset[str], re.Pattern[str]]:
     return frozenset(term for word in said for term in terms(word)), re.compile("|".join(unspaced))
 
 
-def asks_why(words: str) -> bool:
-    """True for a question about reasons."""
-    return bool(_said("why").search(words))
-
-
-def gives_reason(text: str) -> bool:
-    """True for a line that says why."""
-    return bool(_said("because").search(text))
+def says(section: str, text: str) -> bool:
+    """True for a text that a section of asked.txt fits: "why", "when" and "beginning" ask for that, "because" gives a reason,
+    and with "own" the asker means himself or his own."""
+    return bool(_said(section).search(text.replace("ё", "е")))
 
 
 def asked_name(words: str) -> str:
     """The name in a question that only asks who or what that is; empty for any other."""
     name = _said("who is").sub("", words)
     return name.strip(" ?？!.。@[]") if name != words else ""
-
-
-def asks_beginning(words: str) -> bool:
-    """True for a question about how a conversation began."""
-    return bool(_said("beginning").search(words))
-
-
-def asks_something(words: str) -> bool:
-    """True for a question with a word of its own, that needs no other one beside it."""
-    return bool(set(terms(words)) - stop_terms())
-
-
-def asks_of_owner(words: str) -> bool:
-    """True where the asker means himself or his own: "where do I live?"."""
-    return bool(_said("own").search(words.replace("ё", "е")))
 
 
 def names_somebody(words: str) -> bool:
@@ -123,11 +104,6 @@ def asked_keys(words: str, known: Collection[str]) -> list[str]:
     return sorted(by_form | {key for key in known if (own := set(query_terms(key))) and own <= asked})
 
 
-def is_said(name: str, text: str) -> bool:
-    """True if a name stands in a text as whole words; both are folded by `entity_key`."""
-    return name in text and bool(re.search(as_words(name), text))
-
-
 def as_words(name: str) -> str:
     """The pattern of a name as whole words, where words have spaces between."""
     return re.escape(name) if has_han(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
@@ -136,7 +112,7 @@ def as_words(name: str) -> str:
 def names_said(names: Iterable[str], words: str) -> list[str]:
     """Those of some keys of names that stand in a question."""
     folded = entity_key(words)
-    return [name for name in names if name and is_said(name, folded)]
+    return [name for name in names if name and name in folded and re.search(as_words(name), folded)]
 
 
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
@@ -147,17 +123,15 @@ def is_polite(text: str) -> bool:
     said = text[speaker_on(text).begins :].strip() or text.strip()
     if not said or len(said) > 200:
         return not said
-    return all(map(_is_polite_one, filter(None, (part.strip(" *_") for part in _sentences(said)))))
+    return all(
+        map(_is_polite_one, filter(None, (part.strip(" *_") for part in split_sentences(said.replace("~", "!")))))
+    )
 
 
 def is_courtesy(text: str) -> bool:
     """True for thanks, a greeting or a farewell with nothing beside it: a "yes" goes on with what was said before."""
-    rests = [_said("courtesies").sub("", part, count=1) for part in _sentences(text)]
+    rests = [_said("courtesies").sub("", part, count=1) for part in split_sentences(text.replace("~", "!"))]
     return bool(rests) and all(set(terms(rest)) <= stop_terms() for rest in rests)
-
-
-def _sentences(text: str) -> Iterator[str]:
-    return split_sentences(text.replace("~", "!"))  # "好的~谢谢"
 
 
 def _is_polite_one(sentence: str) -> bool:

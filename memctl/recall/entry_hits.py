@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 
 from ..errors import MemctlError
-from ..facts import Citation, Kind, log_day
+from ..facts import Citation, Kind
 from ..hits import Hit, PassageLine
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
@@ -31,7 +31,7 @@ from ..markdown.lines import Role, content_of
 from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
-from .asked import is_mere_date, is_polite, is_said, points_back
+from .asked import is_mere_date, is_polite, names_said, points_back
 from .rank import Candidate, Found
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
@@ -110,10 +110,10 @@ def owner_names(memory: OpenMemory) -> tuple[str, ...]:
     """The keys under which slots of the owner stand: none, those of the name and the project that he told of."""
     index = memory.index
     told = slots_holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
-    said = [f" {entity_key(hit.content)} " for _, hit in told if len(hit.content) <= _A_NAME]
     projects = {row.subject for row in in_slots(index, "project", None)}
     names = slot_names(index)
-    return ("", *(n for n in names if n and (n in projects or any(is_said(n, text) for text in said))))
+    said = {n for _, hit in told if len(hit.content) <= _A_NAME for n in names_said(names, hit.content)}
+    return ("", *(n for n in names if n and (n in projects or n in said)))
 
 
 _A_NAME = 60  # characters of a line that tells a name and little else
@@ -235,11 +235,6 @@ def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str
 
 
 # -- passages of documents ----------------------------------------------------------------------------------------------
-
-
-def is_of_document(entry: Row) -> bool:
-    """True for a note on a page that is not a log: such a page is one thing to read, and its lines are parts of it."""
-    return entry.role != Role.FACT.value and log_day(entry.path) is None
 
 
 def leads_a_list(entry: Row, hit: Hit) -> bool:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 _SHORT = 200  # as in question.py, which most questions need not load
 
 
-def _text(value: str) -> str:
-    if not value:
+def _fitting(value: str, fits: object = True) -> str:
+    """A word as it is; ValueError for an empty one, and where it does not fit."""
+    if not (value and fits):
         raise ValueError(value)
     return value
 
@@ -37,20 +38,8 @@ def _share(value: str) -> float:
     return share
 
 
-def _tag(value: str) -> list[str]:
-    if not re.fullmatch(TAG, f"#{value.removeprefix('#')}"):
-        raise ValueError(value)
-    return [value]
-
-
 def _page(value: str) -> list[str]:
-    return [_text(link_target(bare_name(value)).removesuffix(".md").rpartition("/")[2])]
-
-
-def _heading(value: str) -> str:
-    if not terms(value):
-        raise ValueError(value)
-    return value
+    return [_fitting(link_target(bare_name(value)).removesuffix(".md").rpartition("/")[2])]
 
 
 class QueryFilter(NamedTuple):
@@ -74,25 +63,28 @@ class QueryFilter(NamedTuple):
 
 _TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
 FILTERS = (
-    QueryFilter("about", "about", lambda value: [_text(bare_name(value))], many=True),
+    QueryFilter("about", "about", lambda value: [_fitting(bare_name(value))], many=True),
     QueryFilter(
         "kind", "kinds", lambda value: list(map(Kind.of, value.split(","))),
         "kinds are world, experience, opinion, observation, note", many=True,
     ),
-    QueryFilter("key", "key", _text),
+    QueryFilter("key", "key", _fitting),
     QueryFilter("since", "days", None, _TIME),
     QueryFilter("until", "days", None, _TIME),
     QueryFilter("on", "days", None, _TIME),
     QueryFilter("as-of", "as_of", None, _TIME),
     QueryFilter("min-confidence", "min_confidence", _share, "a number from 0 to 1"),
     QueryFilter("min-importance", "min_importance", _share, "a number from 0 to 1"),
-    QueryFilter("tag", "tags", _tag, "write project or project/alpha", many=True),
+    QueryFilter(
+        "tag", "tags", lambda value: [_fitting(value, re.fullmatch(TAG, f"#{value.removeprefix('#')}"))],
+        "write project or project/alpha", many=True,
+    ),
     QueryFilter("links-to", "links_to", _page, "name a page", many=True),
     QueryFilter(
-        "path", "paths", lambda value: [_text(value.removeprefix("./").rstrip("/"))],
+        "path", "paths", lambda value: [_fitting(value.removeprefix("./").rstrip("/"))],
         "write a page, a folder or a glob: memory/2025-11-*.md, bank/", many=True,
     ),
-    QueryFilter("heading", "heading", _heading, "write words of a heading"),
+    QueryFilter("heading", "heading", lambda value: _fitting(value, terms(value)), "write words of a heading"),
 )  # fmt: skip
 """The filters of a question, each also as `name:value` inside its words. Their SQL is that of index/queries/filters.py."""
 _BY_NAME = {each.name: each for each in FILTERS}

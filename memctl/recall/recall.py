@@ -29,7 +29,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
 from types import MappingProxyType
@@ -43,15 +43,17 @@ from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, pas
 from ..index.queries.expiry import expiry_if_any
 from ..index.queries.filters import condition_of
 from ..index.queries.names import KnownNames, first_lines, keys_of, resolve
+from ..index.reread import reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
-from ..language.dates import parse_when
+from ..language.dates import log_day, parse_when
 from ..language.names import entity_key, name_terms
+from ..language.sentences import is_past
 from ..notes.workspace import TEMPLATES
 from ..truth.change import ALIKE
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
-from ..truth.statement import is_of_others, is_of_owner
+from ..truth.statement import is_of_others, is_of_owner, says_when
 from ..truth.validity import versions
 from . import asked as question, entry_hits as passages
 from .answer import answerable, explain_empty, fit_hits, fit_related
@@ -195,7 +197,8 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
         if found is None:
             return _newest(request, width)
-        found = found if question.asks_why(request.query.words) else _with_slots(request, found)  # a value is no reason
+        if not question.says("why", query.words):  # a value is no reason
+            found = _with_slots(request, found)
         return _with_definition(request, found)
     except TimeUp:
         request.warnings.append("the search took too long and was cut off; use rarer words or a filter")
@@ -211,7 +214,7 @@ def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, F
     names = [*query.about, *said, *(entity.name for entity in named_entities(index, query.words))]
     keys = {key for name in names for key in keys_of(index, name)}
     is_of_somebody = question.names_somebody(query.words) or query.about
-    if not keys and (question.asks_of_owner(query.words) or not is_of_somebody):
+    if not keys and (question.says("own", query.words) or not is_of_somebody):
         keys = set(owner_names(request.memory))
     wanted = question.asked_keys(query.words, slot_keys(index, keys)) if keys else []
     rows = [row for key in wanted for row in in_slots(index, key, keys)]
@@ -312,16 +315,19 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     return order(candidates, query.times, bool(named), day, replaced, over, {**judged.newer, **asked})
 
 
-def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> dict[int, int]:
+def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked], timed: Set[int]) -> dict[int, int]:
     """Of the first lines, those that state something which a newer one about the same states too, as far as the question
-    goes -> the newest of these. None where a time is asked for.
+    goes -> the newest of these. None where a time is asked for; where it is asked when something is, the newest of the
+    `timed` lines.
     """
     if request.query.times or request.query.days:
         return {}
     validity, first = judged.verdict.validity, ranked[: min(request.k, _LIKE)]
     known = [(place.score, judged.entries.get(place.candidate.id)) for place in first]
     states = [
-        (score, row) for score, row in known if row and _is_state(row) and not validity[row.id].is_over(request.day)
+        (score, row)
+        for score, row in known
+        if row and _is_state(row, bool(timed)) and not validity[row.id].is_over(request.day)
     ]
     met = _met(request, [entry for _, entry in states])
     found: dict[int, int] = {}
@@ -330,13 +336,23 @@ def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]
             (other.day or "", -place, other.id)
             for place, (value, other) in enumerate(states)
             if other.subject == entry.subject
-            and (other.day or "") > (entry.day or "")
+            and (other.id in timed or not timed)
+            and ((other.day or "") > (entry.day or "") or (timed and entry.id not in timed))
             and value >= _NEAR_SCORE * score
             and _meets(request, met[other.id], met[entry.id])
         ]
         if met[entry.id] and later:
             found[entry.id] = max(later)[-1]
     return found
+
+
+def _timed(request: _Request, entries: Iterable[Row]) -> set[int]:
+    """Of some entries, those that say when something is, where that is asked."""
+    asks = question.says("when", request.query.words) and not is_past(request.query.words)
+    told = [row for row in entries if asks and _is_state(row, asks)]
+    seen = reread(request.memory.workspace, told, request.memory.index)
+    texts = ((row, text_of(row, seen[row.id]).content) for row in told if row.id in seen)
+    return {row.id for row, text in texts if says_when(text, row.told_on or request.day)}
 
 
 def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
@@ -362,10 +378,11 @@ def _is_asked_about(request: _Request, pair: Replaced, newer: frozenset[str], ol
     return pair.judgement.rule != ALIKE or _meets(request, newer, older)
 
 
-def _is_state(entry: Row) -> bool:
-    """True for a fact of a log that no slot puts in order: what happened is not over when something else happens."""
-    told = entry.role == "fact" and entry.kind != Kind.EXPERIENCE.value and entry.block is None
-    return told and entry.slot is None and entry.path.startswith("memory/")
+def _is_state(entry: Row, timed: bool = False) -> bool:
+    """True for a fact of a log that no slot puts in order: what happened is not over when something else happens. With
+    `timed` for any line of a log."""
+    told = entry.is_in_log and entry.block is None and entry.slot is None and entry.role in _TELLING
+    return told and (timed or (entry.role == "fact" and entry.kind != Kind.EXPERIENCE.value))
 
 
 def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:
@@ -386,14 +403,18 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     found = replacements_of(request.memory.on(request.day), first, judged.found)
     joining = passing(index, {pair.newer.id for pair in found.values()}, request.condition)
     found = {old: pair for old, pair in found.items() if pair.newer.id in joining}
-    newer = _answered_again(request, judged, ranked)
+    shown = [judged.entries[p.candidate.id] for p in ranked[:_LIKE] if p.candidate.id in judged.entries]
+    timed = _timed(request, [*shown, *(pair.newer for pair in found.values())])
+    newer = _answered_again(request, judged, ranked, timed)
     if not found and not newer:
         return judged
     met = _met(request, [row for pair in found.values() for row in (pair.older, pair.newer)])
     asked = {
         old: pair
         for old, pair in found.items()
-        if orders(pair) and _is_asked_about(request, pair, met[pair.newer.id], met[old])
+        if orders(pair)
+        and (pair.judgement.rule != ALIKE or old not in timed or pair.newer.id in timed)
+        and _is_asked_about(request, pair, met[pair.newer.id], met[old])
     }
     rows = {pair.newer.id: pair.newer for pair in asked.values()}
     missing = judge(
@@ -429,7 +450,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     passed: set[str] = set()
     held: Counter[str] = Counter()
     parts: dict[Citation, Row] = {}  # of documents
-    wants_reasons = question.asks_why(query.words)
+    wants_reasons = question.says("why", query.words)
     enough = max(request.k, _LOOKED_FOR_REASONS) if wants_reasons else request.k
     for start in range(0, len(groups), enough):
         piece = groups[start : start + enough]
@@ -442,7 +463,8 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
                 framing += [hit] if hit and hit.content not in TEMPLATES else []
                 passed.add(entry.ref)
                 continue
-            if query.per_page and passages.is_of_document(entry):
+            # A page that is not a log is one thing to read, and its lines are parts of it.
+            if query.per_page and entry.role != "fact" and log_day(entry.path) is None:
                 held[entry.path] += 1
                 if held[entry.path] > query.per_page:
                     continue
@@ -484,7 +506,7 @@ def _reasons_first(hits: Sequence[Hit]) -> list[Hit]:
     """A question for reasons lifts lines that give one; that they were replaced since counts nothing there."""
     lifted = [
         replace(hit, score=hit.score * _REASON / hit.parts["factors"]["standing"])
-        if question.gives_reason(hit.content)
+        if question.says("because", hit.content)
         else hit
         for hit in hits
     ]

@@ -15,8 +15,9 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import Usage
-from ..facts import Fact, Kind, day_and_rest
+from ..facts import Fact, Kind
 from ..ingest.turns import Turn, cleaned, moment
+from ..language.dates import day_and_rest
 from ..language.names import slug
 from ..language.sentences import opens_fence
 from ..markdown.front_matter import front_values, with_value

@@ -13,7 +13,7 @@ from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
-from ..facts import Kind, is_trusted, log_day
+from ..facts import Kind, is_trusted
 from ..ids import question_id, questions_of
 from ..index.index import Index
 from ..index.lexical import idf, select_terms
@@ -164,8 +164,7 @@ def _speaks(entry: Row) -> bool:
         return False
     if entry.role == Role.FACT.value:
         return entry.kind != Kind.OPINION.value or (entry.confidence or 0.0) >= _FIRM
-    is_in_log = entry.path.startswith("memory/") or log_day(entry.path) is not None
-    return is_in_log and entry.role in ("text", "item") and entry.day is not None
+    return entry.is_in_log and entry.role in ("text", "item") and entry.day is not None
 
 
 class _Finder:

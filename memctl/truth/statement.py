@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
+from ..language.dates import all_past, find_times
 from ..language.names import has_han, is_han
 from ..language.sentences import is_machine_line, is_past, is_plan, speaker_on, split_sentences
 from ..language.words import languages, lines, pattern, spoken_in, words
@@ -96,6 +98,13 @@ def _with_clauses(text: str, names: frozenset[str]) -> Iterator[ReadSentence]:
         if comma and len(part) > _SHORTEST and not _fits("no statement", part):
             made = _read(part, names)
             yield made._replace(marks=made.marks | (whole.marks & {"unsure"}), which=made.which or whole.which)
+
+
+def says_when(text: str, day: date) -> bool:
+    """True for a line told on a day that names a time, and not only that of something past."""
+    times, read = find_times(text, day), read_sentences(text, frozenset())
+    said = any(times or each.times for each in read if "unsure" not in each.marks)
+    return said and not all_past(text, day)
 
 
 @lru_cache(maxsize=4096)

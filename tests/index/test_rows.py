@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from strategies import examples, facts, findable, growth, line_facts, pages
 
-from memctl.facts import Fact, Kind, Period, log_day
+from memctl.facts import Fact, Kind, Period
 from memctl.ids import content_key, digest, fact_id, page_id
 from memctl.index.row import EntityPage, PageRows, Row
 from memctl.index.rows import FACT_PAGES, rows_of, valid
@@ -122,19 +122,6 @@ def test_a_page_with_more_entries_than_ids_says_so() -> None:
     assert len(page.rows) == 4
     assert [line for line, problem in page.problems if "more entries" in problem.message] == [5]
     assert len({row.id for row in page.rows}) == 4
-
-
-@pytest.mark.parametrize(
-    ("path", "day"),
-    [
-        ("memory/2025-11-27.md", DAY), ("memory/2025-11-27-standup.md", DAY),
-        ("memory/2025/2025-11-27 Thursday.md", DAY), ("memory/2025-11-271.md", None),
-        ("memory/2025-13-01.md", None), ("memory/2025-11.md", None), ("memory/notes-2025-11-27.md", None),
-        ("bank/world.md", None),
-    ],
-)  # fmt: skip
-def test_the_day_of_a_log_starts_its_file_name(path: str, day: date | None) -> None:
-    assert log_day(path) == day
 
 
 @pytest.mark.parametrize(

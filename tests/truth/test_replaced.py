@@ -144,6 +144,9 @@ def test_a_newer_line_stands_first_where_it_meets_half_of_what_the_older_meets_n
     hits = ask(workspace, question).hits
     assert hits[0].ref == first
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    for page in (tmp_path / "memory").iterdir():  # the same in daily notes
+        page.rename(tmp_path / "{2}.{1}.{0}.md".format(*page.stem.split("-")))
+    assert ask(workspace, question).hits[0].ref == first
 
 
 def test_of_one_day_the_line_that_tells_of_the_change_is_first(tmp_path: Path) -> None:

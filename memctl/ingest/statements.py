@@ -179,9 +179,8 @@ def _clauses(part: Sentence) -> Iterator[_Clause]:
 
 def _is_statement(clause: _Clause) -> bool:
     said = clause[0]
-    if said.is_question or any(map(said.has, ("unsure", "you", "reported"))):
-        return False
-    return bool(said.has("decision")) or not said.opens("ask")
+    in_doubt = said.is_question or any(map(said.has, ("unsure", "you", "reported")))
+    return not in_doubt and bool(said.has("decision") or not said.opens("ask"))
 
 
 def _trimmed(run: list[_Clause]) -> list[_Clause]:
@@ -195,8 +194,11 @@ def _trimmed(run: list[_Clause]) -> list[_Clause]:
 
 
 def _says_nothing(clause: _Clause, beside: int) -> bool:
-    """True at the ends of a run for what passes, and, beside something else, for what somebody is only at."""
-    return bool(clause[0].has("passing") or (beside > 1 and clause[0].has("goal") and exactness(clause[0]) < _AIM))
+    """True at the ends of a run for what passes, unless it is why or until when something was decided, and, beside something
+    else, for what somebody is only at."""
+    passing, decision = clause[0].has("passing"), clause[0].has("decision")
+    passes = passing and not (decision and decision.end() <= passing.start())
+    return bool(passes or (beside > 1 and clause[0].has("goal") and exactness(clause[0]) < _AIM))
 
 
 def _stands_alone(part: Sentence, first: Sentence) -> bool:

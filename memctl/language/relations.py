@@ -22,6 +22,7 @@ DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it sa
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
 _HEAD = 90  # characters in which the relation must be said
 _WORD = re.compile(r"[^\W_]+")
+_MARKED = re.compile(r"<(=?)([^>]+)>")
 _OBJECT = r"(?P<value>.+)"
 _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
@@ -41,15 +42,19 @@ class Relation(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """How one relation is said in one language; `beside` are the languages whose words may stand around it. One of the
-    owner's `own` names its subject itself."""
+    """How one relation is said in one language. One of the owner's `own` names its subject itself."""
 
     key: str
-    noun: bool
+    frame: str
     value: str
-    pattern: str
-    beside: tuple[str, ...]
-    own: bool = False
+    phrase: str
+    language: str
+    own: bool
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The languages whose words may stand around it."""
+        return beside(self.language)
 
 
 def slot_of(fact: Fact) -> Relation | None:
@@ -78,67 +83,77 @@ def _candidates(text: str) -> Iterator[_Rule]:
     if not head.isascii():
         head = head.replace("ё", "е")
         if has_han(head):
-            yield from (rule for trigger, rule in _han_rules() if trigger in head)
+            begun = _han_rules()
+            for first in sorted(begun.keys() & set(head)):
+                yield from (rule for trigger, rule in begun[first] if trigger in head)
     known = _triggers()
     hits = known.keys() & _WORD.findall(head.casefold())
     yield from dict.fromkeys(rule for hit in sorted(hits) for rule in known[hit])
 
 
-def _rows(section: str) -> Iterator[tuple[str, bool, str, str, str, str]]:
-    """The rules of a section in every language and, marked by True, those of its twin about the owner: language, True,
-    key, frame, kind of value, phrase."""
+def _rules(section: str) -> Iterator[_Rule]:
+    """The rules of a section in every language, and those of its twin about the owner."""
     for language in languages():
         for own in (False, True):
             for line in lines(language, "relations").get(f"own {section}" if own else section, ()):
-                key, frame, value, phrase = (part.strip() for part in line.split("|", 3))
-                yield language, own, key, frame, value, phrase
+                key, frame, value, phrase = map(str.strip, line.split("|", 3))
+                yield _Rule(key, frame, value, phrase, language, own)
 
 
 @cache
 def _triggers() -> dict[str, list[_Rule]]:
     """Each word by which a rule is noticed, with the rules to try then."""
     found: dict[str, list[_Rule]] = {}
-    for language, own, key, frame, value, phrase in _rows("rules"):
-        said = re.sub(r"<(=?)([^>]+)>", lambda m: "" if m[1] else f"(?:{m[2]})", phrase)
-        if frame == "whole":
-            said = rf"\b(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
-        elif frame == "verb":
-            gap = "*" if said.endswith("?") else "+"
-            said = rf"\b(?i:{said})\s{gap}{_OBJECT}"
-        else:
-            said = pattern((language,), "relations", "noun frame").replace("{phrase}", said)
-        rule = _Rule(key, frame == "noun", value, said, beside(language), own)
-        for marked, choices in re.findall(r"<(=?)([^>]+)>", phrase):
-            for choice in (pattern(beside(language), "relations", choices) if marked else choices).split("|"):
+    for rule in _rules("rules"):
+        for marked, choices in _MARKED.findall(rule.phrase):
+            for choice in (pattern(rule.beside, "relations", choices) if marked else choices).split("|"):
                 found.setdefault(_WORD.findall(choice)[0], []).append(rule)
     return found
 
 
 @cache
-def _han_rules() -> tuple[tuple[str, _Rule], ...]:
-    """The rules of languages without spaces, each with the characters by which it is noticed."""
-    found = []
-    for language, own, key, frame, value, phrase in _rows("unspaced rules"):
-        made = partial(_Rule, key, frame == "noun", value, beside=beside(language), own=own)
-        if frame == "around":
-            before, after = phrase.split(" ", 1)
-            said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；]|{pattern((language,), 'relations', 'behind a value')}|$|\d)"
-            found += [(one, made(pattern=said)) for one in before.strip("(?:)").split("|")]
-        else:
-            copula = f"(?:{pattern((language,), 'relations', 'copula')})" if frame == "noun" else ""
-            found += [(word, made(pattern=rf"{word}{copula}\s*{_UNSPACED_OBJECT}")) for word in phrase.split()]
-    return tuple(found)
+def _han_rules() -> dict[str, list[tuple[str, _Rule]]]:
+    """The rules of languages without spaces: under a first character, the characters by which each is noticed."""
+    found: dict[str, list[tuple[str, _Rule]]] = {}
+    for rule in _rules("unspaced rules"):
+        marked = _MARKED.search(rule.phrase)
+        before = marked[2] if marked else rule.phrase.partition(" ")[0].strip("(?:)")
+        for word in before.split("|") if rule.frame == "around" else rule.phrase.split():
+            made = rule if rule.frame == "around" else rule._replace(frame=f"unspaced {rule.frame}", phrase=word)
+            found.setdefault(word[0], []).append((word, made))
+    return found
+
+
+@cache
+def _searched(rule: _Rule) -> re.Pattern[str]:
+    """The pattern of a rule when it is first needed: all together take 70 ms, and most pages need a few."""
+    said = _MARKED.sub(lambda marked: "" if marked[1] else f"(?:{marked[2]})", rule.phrase)
+    words = partial(pattern, (rule.language,), "relations")
+    if rule.frame == "whole":
+        said = rf"\b(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
+    elif rule.frame == "verb":
+        gap = "*" if said.endswith("?") else "+"
+        said = rf"\b(?i:{said})\s{gap}{_OBJECT}"
+    elif rule.frame == "noun":
+        said = words("noun frame").replace("{phrase}", said)
+    elif rule.frame == "around":
+        before, after = said.split(" ", 1)
+        said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；]|{words('behind a value')}|$|\d)"
+    else:
+        copula = f"(?:{words('copula')})" if rule.frame == "unspaced noun" else ""
+        said = rf"{said}{copula}\s*{_UNSPACED_OBJECT}"
+    return re.compile(said, re.DOTALL)
 
 
 @lru_cache(maxsize=512)
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern when it is first needed: all together take 70 ms, and most pages need a few."""
+    """A pattern when it is first needed."""
     return re.compile(pattern, flags | re.DOTALL)
 
 
 def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     plain = text.replace("ё", "е").replace("Ё", "Е")  # the same length, so places hold
-    match = _compiled(rule.pattern).search(plain)
+    match = _searched(rule).search(plain)
     if not match or match.start() > _HEAD or not _is_subject(plain[: match.start()], names, rule, match):
         return None
     said = _value(rule, match["value"])
@@ -152,7 +167,7 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
     """What stands before the relation is the entity of the line: nothing, a pronoun, or its name."""
     leading = _compiled(rf"(?:{pattern(rule.beside, 'relations', 'leading')})[,，]?\s*", re.IGNORECASE)
     trailing = _compiled(rf"[\s，,]*(?:{pattern(rule.beside, 'relations', 'trailing')})$", re.IGNORECASE)
-    bare = before.strip()
+    bare, is_noun = before.strip(), rule.frame.endswith("noun")
     for _ in range(3):
         bare = trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
     of = match.groupdict().get("of")
@@ -166,12 +181,12 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
         return known and folded in {"", *words_of("relations", "articles", rule.beside)}
     if not bare:
         return alone and (before == before.strip() or not before.strip() or bool(leading.match(before)))
-    own = ("own pronouns", "own owners") if rule.own else ("own owners" if rule.noun else "own pronouns",)
+    own = ("own pronouns", "own owners") if rule.own else ("own owners" if is_noun else "own pronouns",)
     if (is_owner := _is_owner(bare, names, own, rule)) or rule.own:
         return is_owner
-    if folded in words_of("relations", "owners" if rule.noun else "pronouns", rule.beside):
+    if folded in words_of("relations", "owners" if is_noun else "pronouns", rule.beside):
         return alone
-    if rule.noun:
+    if is_noun:
         bare = re.sub(f"(?:{pattern(rule.beside, 'relations', 'possessive')})$", "", bare)
     return _is_name(bare, names)
 

@@ -96,6 +96,7 @@ class _Lines:
         self.of_notes = Kind.NOTE in (older.kind, newer.kind)
         self.of_opinions = older.kind is newer.kind is Kind.OPINION
         self.is_told_apart = newer.kind is Kind.EXPERIENCE is not older.kind  # a state, and what happened later
+        self.is_amount = all(said.words <= said.units for said in newer.sentences)
         self.most_sentences = max(len(older.sentences), len(newer.sentences))
         self._whole: dict[frozenset[str], float] = {}
 
@@ -127,6 +128,11 @@ class _Pair:
         rest = (word for word in one - alike if word[:STEM] in heads)
         return alike.union(word for word in rest if any(_is_form(word, its) for its in other))
 
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """The shared words but units, which two things may share; of a line that says no more than an amount, with them."""
+        return self.shared if self.lines.is_amount else self.shared - self.other.units
+
     @property
     def identified(self) -> set[str]:
         """The terms of names with a digit in the newer one: they say whom it is about, as any name does."""
@@ -134,7 +140,7 @@ class _Pair:
 
     def telling(self) -> float:
         """The weight of what two facts share, but for words like "likes", which they may share about two things, and for whom."""
-        return self.lines.weigh(self.shared - opposites().keys() - self.identified) if self.lines.of_facts else 0.0
+        return self.lines.weigh(self.common - opposites().keys() - self.identified) if self.lines.of_facts else 0.0
 
     def found(self, rule: str, reason: str, nearness: float, verdict: str = "replaces") -> PairJudgement:
         """The judgement of a rule on the two; a guess asks, whatever the rule, and is half as near."""
@@ -157,11 +163,12 @@ def _judged(pair: _Pair) -> PairJudgement | None:
     if not _may_change(pair):
         return None
     lines = pair.lines
-    shared, mine, its = lines.weigh(pair.shared), lines.weigh_all(one), lines.weigh_all(other)
-    alike = 2 * shared / (mine + its) if mine + its else 0.0
-    like = _SharedWeight(shared, alike, shared / mine if mine else 0.0, shared / its if its else 0.0)
-    rules = (_other_value, _denied, *((_ended, _changed, _topic, _alike) if not lines.together else ()))
-    return next(filter(None, (rule(pair, like) for rule in rules)), None)
+    same = _compared(pair, pair.shared)
+    found = _other_value(pair, same) or _denied(pair, same)
+    if found or lines.together:
+        return found
+    like = _compared(pair, pair.common)
+    return next(filter(None, (rule(pair, like) for rule in (_ended, _changed, _topic, _alike))), None)
 
 
 def _may_change(pair: _Pair) -> bool:
@@ -198,6 +205,12 @@ class _SharedWeight(NamedTuple):
     def middle(self) -> float:
         """How near the two are, where several older lines are compared."""
         return (self.near + self.alike) / 2
+
+
+def _compared(pair: _Pair, words: frozenset[str]) -> _SharedWeight:
+    shared, mine, its = pair.lines.weigh(words), pair.lines.weigh_all(pair.one), pair.lines.weigh_all(pair.other)
+    alike = 2 * shared / (mine + its) if mine + its else 0.0
+    return _SharedWeight(shared, alike, shared / mine if mine else 0.0, shared / its if its else 0.0)
 
 
 def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
@@ -249,7 +262,7 @@ def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 
 def _words(pair: _Pair) -> str:
-    return _spelled(pair.one, pair.shared)
+    return _spelled(pair.one, pair.common)
 
 
 def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
@@ -296,14 +309,14 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     marks = pair.other.marks & {"now", "change", "new"}
     if not marks or like.shared < _FEWEST:
         return None
-    at = pair.shared & pair.other.changed
+    at = pair.common & pair.other.changed
     at -= pair.identified if marks == {"new"} else set()  # "a new battery in NJ-02": what is new is not the box
     at_marker = pair.lines.weigh(at) >= _AT_MARKER
     if pair.lines.of_facts and not pair.lines.of_notes:
         found = at_marker or (marks != {"new"} and (pair.telling() >= _TELLING or like.near >= _HALF))
     else:
         brief = max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
-        much = like.near >= _HALF and (len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF)
+        much = like.near >= _HALF and (len(pair.common) > 1 or len(pair.one.words) <= _BRIEF)
         told = "change" in marks or ("now" in marks and like.alike >= _ALIKE)
         found = told and (much or ("change" in marks and at_marker and brief))
     return pair.found("replaced: change", _words(pair), like.middle) if found else None

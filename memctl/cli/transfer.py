@@ -138,7 +138,7 @@ _CANDIDATE = (
 def import_(
     call: Call,
     source: Path = argument("SOURCE", "A folder of notes, or a JSON export."),
-    kind: str | None = option("--from", "openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].", "KIND"),
+    kind: str | None = option("--from", "memctl, openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].", "KIND"),
     name: str | None = option("--name", "What to call it [default: its folder].", "TITLE"),
     entities: str | None = option("--entities", "Notes of that folder are each about one thing: entity pages.", "FOLDER"),
     trusted: bool = flag("--trusted", "My own words: do not mark them as imported, let them count in beliefs."),

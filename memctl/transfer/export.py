@@ -23,6 +23,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, by_ids, fact_ids
 from ..index.queries.filters import condition_of
 from ..index.sync import sync
+from ..markdown.grammar import render
 from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
 from ..recall.recall import resolve_about
@@ -77,7 +78,7 @@ _STANDS = (
 def _row(hit: Hit) -> dict[str, Any]:
     fact = hit.fact or Fact(hit.kind, hit.content)
     told = fields(replace(hit, fact=fact), _TOLD) | {"trusted": is_trusted(hit.origin)}
-    return told | fields(hit, _STANDS) | {"attributes": dict(fact.extra)}
+    return told | fields(hit, _STANDS) | {"attributes": dict(fact.extra), "written": render(fact)}
 
 
 def _belief_rows(memory: OpenMemory, query: Query) -> Iterator[dict[str, Any]]:

@@ -10,20 +10,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import Usage
-from ..facts import Fact, Kind
+from ..facts import Fact, Kind, is_trusted, iso_day
+from ..ids import fact_id
 from ..ingest.turns import Turn, cleaned, moment
 from ..language.dates import day_and_rest
 from ..language.names import slug
 from ..language.sentences import opens_fence
+from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import front_values, with_value
-from ..markdown.grammar import printable_line, render
+from ..markdown.grammar import Problem, parse, printable_line, render
 
-KINDS = ("openclaw", "obsidian", "claude-code", "basic-memory", "mem0", "chatgpt")
+KINDS = ("memctl", "openclaw", "obsidian", "claude-code", "basic-memory", "mem0", "chatgpt")
 
 
 class Left(NamedTuple):
@@ -34,12 +37,12 @@ class Left(NamedTuple):
 
 
 def place_of(kind: str, name: str, path: str, entities: str | None = None) -> str:
-    """Where a note goes: OpenClaw's to the same place, a daily note to its day, others below `bank/KIND/NAME/`.
+    """Where a note goes: memctl's and OpenClaw's to the same place, a daily note to its day, others below `bank/KIND/NAME/`.
 
     Notes in the folder `entities` become entity pages.
     """
     note = PurePosixPath(path)
-    if kind == "openclaw":
+    if kind in ("memctl", "openclaw"):
         return path
     day, rest = day_and_rest(note.stem)
     if kind == "obsidian" and day and rest[:1] in ("", " ", "_", "-"):
@@ -137,7 +140,7 @@ def _fact(found: re.Match[str], title: str) -> str:
     return render(Fact(kind, found["text"].strip(), about, extra=(("category", category),)))
 
 
-# -- mem0 --------------------------------------------------------------------------------------------------------------
+# -- mem0, and memctl itself -------------------------------------------------------------------------------------------
 
 _TEXT = ("memory", "text", "content")
 _KNOWN = {"id", "memory", "text", "content", "user_id", "created_at", "updated_at", "metadata", "categories"}
@@ -158,13 +161,20 @@ def is_memory(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("memory"), str)
 
 
+def is_exported(value: Any) -> bool:
+    """True for a row of `memctl export`."""
+    return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in ("written", "origin", "path"))
+
+
 def memory_of(
     value: Mapping[str, Any], place: str, today: date, source: str | None, undated: date | None = None
 ) -> ForeignMemory | None:
-    """The fact that an object of a mem0 export is; None for one that says nothing.
+    """The fact that an object of an export is; None for one that says nothing.
 
     One without a day gets `undated`, which should be the same the next time; a day to come is not believed.
     """
+    if is_exported(value):
+        return _of_row(value, today, source, undated or today)
     texts = (value[key] for key in _TEXT if isinstance(value.get(key), str) and value[key].strip())
     text = printable_line(next(texts, ""))
     if not text:
@@ -203,6 +213,31 @@ def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, s
     if others:
         left.append(Left(place, f"keys without a place in a fact: {', '.join(sorted(others))}"))
     return kept, left
+
+
+def _of_row(value: Mapping[str, Any], today: date, source: str | None, undated: date) -> ForeignMemory:
+    """The fact of a row of `memctl export`, with what its page said of it and the id by which others cite it.
+
+    Of a `source` it is by that, unless it is less trusted by itself. Usage for a line that is no fact, and for a belief.
+    """
+    if value["path"] == OPINIONS:
+        raise Usage("a belief: `memctl reflect` draws it from its lines again")
+    read = parse(value["written"])
+    if isinstance(read, Problem):
+        raise Usage(f"column {read.column}: {read.message}")
+    day = min(today, iso_day(str(value.get("day"))) or undated)
+    ref, told = value.get("id"), value["origin"] if value["origin"] != "owner" else None
+    known_as = value.get("entities") or ()  # those of its text stand behind its own
+    names = tuple(map(str, known_as[: len(read.entities)])) if isinstance(known_as, list) else read.entities
+    is_known = ref == fact_id(read.kind, names, read.text, day)
+    fact = replace(
+        read,
+        entities=names,
+        private=read.private or value.get("private") is True,
+        source=told if source is None or not is_trusted(told) else source,
+        block_id=None if is_known or not isinstance(ref, str) else ref,
+    )
+    return ForeignMemory(fact, day, ())
 
 
 # -- ChatGPT -----------------------------------------------------------------------------------------------------------

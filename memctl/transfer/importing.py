@@ -6,15 +6,16 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, OutsideWorkspace, PageUnreadable, Refused, Usage
-from ..facts import Fact
+from ..facts import Fact, log_day
 from ..index.open_memory import OpenMemory
+from ..index.queries.entries import refs_standing
 from ..index.queries.names import paths_by_name
 from ..index.rows import rows_of
 from ..index.sync import sync
@@ -27,11 +28,13 @@ from ..language.secrets import find_secrets
 from ..markdown.additions import clean
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import render
-from ..notes.edits import diff
+from ..markdown.lines import without_sealed
+from ..notes.edits import apply, diff, read_for_edit
 from ..notes.files import create, read_page
-from ..notes.workspace import PageFile, Workspace
+from ..notes.workspace import PAGES, PageFile, Workspace
 from ..retain.retain import retain
-from .foreign import KINDS, Left, conversation_page, imported, is_memory, memory_of, place_below, place_of
+from ..review.keep import PAGE
+from .foreign import KINDS, Left, conversation_page, imported, is_exported, is_memory, memory_of, place_below, place_of
 
 _FILES = {"mem0", "chatgpt"}
 _NOTES = (".md", ".markdown")
@@ -85,16 +88,18 @@ def import_memory(memory: OpenMemory, source: Path, options: ImportOptions) -> I
     kind = options.kind or _kind_of(source)
     if kind not in KINDS:
         raise Usage(f"--from {kind!r} is not a known kind of memory", ", ".join(KINDS))
-    if kind in _FILES if source.is_dir() else (kind not in _FILES and source.suffix.lower() not in _NOTES):
+    is_data = source.is_file() and source.suffix.lower() not in _NOTES
+    if kind in _FILES if source.is_dir() else (kind not in _FILES and is_data and kind != "memctl"):
         raise Usage(f"{source} is {'a folder' if source.is_dir() else 'a file'}, and {kind} is not", "see --from")
     found, root = source.resolve(), memory.workspace.root
     if found.is_relative_to(root) or root.is_relative_to(found):
         what = f"{source} and the workspace {root} lie one in the other"
         raise Usage(what, f"a folder of Markdown needs no import: memctl recall … -w {source}")
+    memory.run(lambda at: at.sync_for_read())
     run = _Import(memory, found, kind, options)
     done = run.done
     try:
-        run.export() if kind in _FILES else run.notes()
+        run.export() if kind in _FILES or is_data else run.notes()
     except CannotWrite as error:
         error.what += f" of it; what came in before stays: pages {len(done.pages)}, facts {done.kept}"
         raise
@@ -115,7 +120,8 @@ def _kind_of(source: Path) -> str:
         kind = "claude-code"
     else:
         value = next((item.value for item in _items(Workspace(source.parent), source, Notes())), None)
-        kind = "chatgpt" if is_conversation(value) else "mem0" if _memories(value) else None
+        known = {"chatgpt": is_conversation(value), "memctl": is_exported(value), "mem0": bool(_memories(value))}
+        kind = next((kind for kind, is_it in known.items() if is_it), None)
     if kind is None:
         cure = f"say which with --from: {', '.join(KINDS)}"
         raise Usage(f"{source} does not look like a memory of a known kind", cure)
@@ -124,12 +130,16 @@ def _kind_of(source: Path) -> str:
 
 def _kind_of_folder(folder: Path) -> str | None:
     names = {entry.name for entry in os.scandir(folder)}
+    if "memctl.toml" in names:
+        return "memctl"
     if ".obsidian" in names:
         return "obsidian"
     if {"SOUL.md", "AGENTS.md", "IDENTITY.md"} & names and {"MEMORY.md", "memory.md", "memory"} & names:
         return "openclaw"
     if {"MEMORY.md", "CLAUDE.md"} & names:
         return "claude-code"
+    if {"memory", "bank"} <= names and any(log_day(page.name) for page in (folder / "memory").glob("*.md")):
+        return "memctl"
     home = Workspace(folder.resolve())
     texts = (read_page(home, page.path).text for page in home.scan()[:20] if page.status)
     return "basic-memory" if any("\npermalink:" in text[:2000] for text in texts) else None
@@ -141,8 +151,8 @@ def _items(workspace: Workspace, path: Path, notes: Notes) -> Iterator[JsonItem]
 
 
 def _memories(value: Any) -> list[dict[str, Any]]:
-    """The memories that a value of a mem0 export holds: itself, or those in its list."""
-    if is_memory(value):
+    """The memories that a value of an export holds: itself, or those in its list."""
+    if is_memory(value) or is_exported(value):
         return [value]
     lists = (value.get(key) for key in ("results", "memories", "data")) if isinstance(value, dict) else ()
     found = next((listed for listed in lists if isinstance(listed, list)), [])
@@ -178,11 +188,12 @@ class _Import:
             self.done.left += _other_files(folder)
 
     def _place(self, name: str, origin: str) -> str:
-        """Where a note goes: below `bank/KIND/NAME/` if another one of this source has its place, or if it claims beliefs."""
+        """Where a note goes: below `bank/KIND/NAME/` if another one of this source has its place, or if it speaks for the owner."""
         path = place_of(self._kind, name, origin, self._options.entities)
-        if self._mark and path.lower() == OPINIONS:  # what stands there is what reflect holds for true
+        # What stands there is what reflect holds for true, what review asks, what goes into every context.
+        if self._mark and (path in PAGES or path.lower() in (OPINIONS, PAGE)):
             path = place_below(self._kind, name, PurePosixPath(path).name)
-            reason = f"beliefs of others do not count here: it is text, in {path}; --trusted takes them over"
+            reason = f"beliefs of others do not count here, nor what else speaks for them: it is text, in {path}; --trusted takes it over"
             self._leave(origin, reason)
         elif path in self._claimed:
             path = place_below(self._kind, name, origin)
@@ -238,7 +249,7 @@ class _Import:
         self._write(*made)
 
     def _facts(self, item: JsonItem, place: str) -> Iterator[tuple[date, Fact]]:
-        """The facts of an object of a mem0 export, each with its day."""
+        """The facts of an object of an export, each with its day."""
         found = _memories(item.value)
         today = self._memory.today
         undated = min(today, date.fromtimestamp(self._source.stat().st_mtime))
@@ -252,7 +263,7 @@ class _Import:
                     raise Usage("a memory without text")
                 self.done.left += memory.left
                 fact = clean(memory.fact)
-                secret = find_secrets(render(fact))
+                secret = find_secrets(without_sealed(render(fact)))
                 if secret and not self._options.allow_secrets:
                     raise Usage(f"looks like a {secret[0].name}")
                 yield memory.day, fact
@@ -275,16 +286,20 @@ class _Import:
             raise Usage(f"line {line} looks like a {secret.name}; take it out, or --allow-secrets")
 
     def _write(self, path: str, text: str) -> None:
-        """Write a new page; an existing one is never overwritten."""
+        """Write a new page; an existing one is never overwritten, but for one that is still as `init` makes it."""
         path = self._workspace.contain(path)
-        is_there = path in self._written or (self._workspace.root / path).exists()
+        page = read_for_edit(self._workspace, path)
+        is_there = path in self._written or (page.before is not None and page.after not in {PAGES.get(path)} - {text})
         if not is_there:
             if self._mark and (taken := self._taken_names(path, text)):
                 raise Usage(f"it claims the name {taken}; take that out of its names there, or --trusted")
             self._written.add(path)
             if self._options.dry_run:
-                self.done.diff += diff(path, "", text)
-            is_there = not self._options.dry_run and not create(self._workspace, path, text)
+                self.done.diff += diff(path, page.after, text)
+            elif page.before is None:
+                is_there = not create(self._workspace, path, text)
+            else:
+                apply(self._workspace, [page._replace(after=text)])
         if not is_there:
             self.done.pages.append(path)
         elif path not in self._written and read_page(self._workspace, path).text == text:
@@ -301,14 +316,13 @@ class _Import:
 
     @cached_property
     def _names_here(self) -> Mapping[str, str]:
-        def read(memory: OpenMemory) -> Mapping[str, str]:
-            memory.sync_for_read()
-            return paths_by_name(memory.index)
-
-        return self._memory.run(read)
+        return self._memory.run(lambda at: paths_by_name(at.index))
 
     def _retain(self, day: date, facts: list[Fact]) -> None:
         options = self._options
+        ids = {fact.block_id for fact in facts if fact.block_id}
+        taken = self._memory.run(lambda at: refs_standing(at.index, ids))  # no other line may pass for one that is here
+        facts = [replace(fact, block_id=None) if fact.block_id in taken else fact for fact in facts]
         made = retain(self._memory, facts, day, dry_run=options.dry_run, allow_secrets=options.allow_secrets)
         new = sum(not kept.already for kept in made.kept)
         self.done.known += len(made.kept) - new

@@ -39,7 +39,9 @@ def timeline(
     if not _print_made(call, found, svg) and found.is_drawn:
         _print_timeline(call, found)
     if not found.is_drawn:
-        call.out.note("nothing to draw: no slot, no event, no belief; `memctl recall --about NAME` lists other facts")
+        call.out.note(
+            "nothing to draw: no slot, event, belief or change; `memctl recall --about NAME` lists other facts"
+        )
     return 0 if found.is_drawn else 1
 
 

@@ -40,7 +40,10 @@ _NEAR_LINES = 2_000  # lines by which neighbours are found
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """One slot with its versions, oldest first; a version that only repeats the one before is left out."""
+    """One slot with its versions, oldest first; a version that only repeats the one before is left out.
+
+    Without a `key` they are lines that fill no slot, of which each but the last was replaced by a line that names it.
+    """
 
     entity: str
     key: str
@@ -48,7 +51,8 @@ class SlotRow:
 
     def label(self, about: str | None) -> str:
         """The slot as a picture names it; whose it is only in one that is about several."""
-        return self.key if about else f"{self.entity} {self.key}".strip()
+        key = self.key or "changed"
+        return key if about else f"{self.entity} {key}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +139,14 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list
     index = memory.index
     if name is None:
         rows = [row for key, whose in newest_slots(index, _SLOTS + 1) for row in in_slots(index, key, [whose])]
-        is_cut = False
+        is_cut, changed = False, []
     else:
-        rows = filling_slots(index, name_queries.keys_of(index, name), _VERSIONS + 1)
+        keys = name_queries.keys_of(index, name)
+        rows = filling_slots(index, keys, _VERSIONS + 1)
         is_cut = len(rows) > _VERSIONS
+        changed = list(by_ids(index, name_queries.lines_replaced(index, keys)).values())
         rows = sorted(rows, key=lambda row: (row.first or "", row.id))[-_VERSIONS:]
-    verdict = judge(index, rows, memory.today, whole=False)
+    verdict = judge(index, [*rows, *changed], memory.today, whole=False)
     claims = [verdict.claims[row.id] for row in rows if not verdict.validity[row.id].retracted]
     slots: dict[tuple[str, str], list[int]] = {}
     same: dict[tuple[str, str], int] = {}
@@ -149,10 +155,16 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list
             if same.get(slot) != claim.same:
                 slots.setdefault(slot, []).append(claim.id)
             same[slot] = claim.same
-    hits = hits_of(memory, (verdict.entries[i] for i in {i for ids in slots.values() for i in ids}), verdict)
+    chains: dict[int, set[int]] = {}
+    for row in changed:
+        if (last := verdict.current(row.id)) != row.id and not verdict.validity[row.id].retracted:
+            chains.setdefault(last, {last}).add(row.id)
+    lines = [(slot[1], ids) for slot, ids in sorted(slots.items())]
+    lines += [("", [claim.id for claim in versions(verdict.claims[i] for i in ids)]) for ids in chains.values()]
+    hits = hits_of(memory, (verdict.entries[i] for i in {i for _, ids in lines for i in ids}), verdict)
     made = [
-        SlotRow((held[0].entities or ("",))[0], slot[1], held)
-        for slot, ids in sorted(slots.items())
+        SlotRow((held[0].entities or ("",))[0], key, held)
+        for key, ids in lines
         if (held := tuple(hits[i] for i in ids if i in hits and hits[i].valid.meets(days)))
     ]
     if name is None:

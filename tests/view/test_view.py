@@ -205,3 +205,24 @@ def test_what_happened_before_the_first_day_of_a_timeline_has_a_mark_of_its_own(
     root = write_pages(tmp_path, {"memory/2025-11-05.md": long_ago}).root
     assert call(["timeline", "@Eve"], root).out.splitlines()[1].split() == ["happened", "‹", "·"]
     assert call(["timeline", "@Eve", "--since", "2008"], root).out.splitlines()[1].split() == ["happened", "·", ":"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("lasts 280 h", "lasts 410 h", "lasts 500 h"),
+        ("работает 280 ч", "работает 410 ч", "работает 500 ч"),
+        ("能用280小时", "能用410小时", "能用500小时"),
+    ],
+)
+def test_a_timeline_draws_what_was_replaced_by_answers(told: tuple[str, ...], tmp_path: Path) -> None:
+    """Lines that fill no slot, each with its days; one that was never true is none of them, nor what is private to others."""
+    lines = [f"## Retain\n\n- W @NJ-01: {text} ^f-{at}\n" for at, text in enumerate(told)]
+    answer = "## Retain\n\n- S(supersedes=f-{},by=f-{}) @NJ-01: replaced\n"
+    wrong = "- W @NJ-01: zzz ^f-9\n- S(corrects=f-9) @NJ-01: never\n"
+    pages = {f"memory/2025-0{at + 3}-01.md": line for at, line in enumerate(lines)}
+    pages |= {"memory/2025-04-02.md": answer.format(0, 1), "memory/2025-05-02.md": answer.format(1, 2) + wrong}
+    found = memory_on(write_pages(tmp_path / "w", pages)).timeline("NJ-01")
+    drawn = [(hit.content, str(hit.valid)) for row in found.slots for hit in row.versions]
+    assert drawn == list(zip(told, ("2025-03", "2025-04", "2025-05-01.."), strict=True)) and found.is_drawn
+    assert [row.label(found.about) for row in found.slots] == ["changed"]

@@ -370,6 +370,15 @@ def _next_names(index: Index, asked: Sequence[tuple[str, str]]) -> Iterable[tupl
 # -- from a name to lines ---------------------------------------------------------------------------------------------
 
 
+def lines_replaced(index: Index, names: Iterable[str]) -> list[int]:
+    """What is told of the world about one of these names, fills no slot, and is named by a line as replaced."""
+    sql = (
+        "SELECT DISTINCT told.id FROM mention JOIN told ON told.id = mention.entry WHERE name IN ({keys}) "
+        "AND kind = 'world' AND slot IS NULL AND ref IN (SELECT target FROM link WHERE relation = 'supersedes')"
+    )
+    return index.column_in(sql, names)
+
+
 def lines_naming(index: Index, who: Entity, most: int) -> list[int]:
     """Ids of the lines that name somebody: by a mark, on his own page, or by the words of one of his names.
 

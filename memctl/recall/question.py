@@ -22,9 +22,10 @@ SHORT = 200
 """Characters up to which a question is taken exactly as it is."""
 
 _HEAD, _TAIL = 6_000, 24_000  # of a longer paste only both ends are read: a question stands at one of them
-_WHOLE = 400  # a part as long as this is kept whole; of a longer one, the last sentences that ask
-_LAST = 3
-_ONE = 600  # a single line as long as this, without anything that looks pasted, is a long question
+_KEPT_WHOLE = 400  # a part as long as this is kept whole; of a longer one, the last sentences that ask
+_LAST_ASKING = 3
+_SURE = 4  # the best of `_rate`
+_LONG_LINE = 600  # a single line as long as this, without anything that looks pasted, is a long question
 _SPEAKERS = 3  # lines such as "Anna: yes" that make a transcript
 _Part = tuple[str, ...]
 """A piece of running text: its sentences."""
@@ -54,18 +55,22 @@ def clean_question(text: str) -> str:
     if len(text.strip()) <= SHORT:
         return text
     cut = text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
-    message, wrapped = _message(cut.replace("\r\n", "\n").replace("\r", "\n"))
-    lines, cleared = _prose(message)
+    message, was_wrapped = _message(cut.replace("\r\n", "\n").replace("\r", "\n"))
+    lines, left_some_out = _prose(message)
     parts = list(_parts(lines))
-    if not wrapped and not cleared and "\n" not in text.strip() and len(text) <= _ONE and not _instructs(parts, 1):
+    looks_pasted = was_wrapped or left_some_out
+    is_one_line = "\n" not in text.strip() and len(text) <= _LONG_LINE
+    if is_one_line and not looks_pasted and not _instructs(parts, 1):
         return text
-    asking = _choose(parts) or (_plain(parts) if wrapped or cleared or _instructs(parts) else "")
-    if not asking and wrapped and message.strip():
+    asking = _choose(parts)
+    if not asking and (looks_pasted or _instructs(parts)):
+        asking = _plain(parts)
+    if not asking and was_wrapped:
         asking = message
     found = " ".join(asking.split())
     if not any(map(str.isalnum, found)):
         return text
-    return found if wrapped else _with_things(found, text)
+    return found if was_wrapped else _with_things(found, text)
 
 
 def _message(text: str) -> tuple[str, bool]:
@@ -122,7 +127,9 @@ def _tagged(text: str) -> str | None:
     low = text.lower() if len(text.lower()) == len(text) else text
     end, name = max((low.rfind(f"</{name}>"), name) for name in _QUESTION_TAGS)
     start = low.rfind(f"<{name}>", 0, max(end, 0))
-    found = text[start + len(name) + 2 : end] if end >= 0 <= start else ""
+    if start < 0:
+        return None
+    found = text[start + len(f"<{name}>") : end]
     return found if found.strip() else None
 
 
@@ -186,7 +193,7 @@ def _not_prose() -> re.Pattern[str]:
 
 
 _LISTED = re.compile(r"^\s*(?:[-*•‣–]\s|\d{1,2}[.)、]\s|[(（]\d{1,2}[)）]|#{1,6}\s)")
-_STRING = re.compile(r"[.?!:;。？！：；…]['\"»”’)\]*_]*\s*$")
+_SENTENCE_END = re.compile(r"[.?!:;。？！：；…]['\"»”’)\]*_]*\s*$")
 
 
 def _prose(text: str) -> tuple[list[str], bool]:
@@ -200,12 +207,16 @@ def _prose(text: str) -> tuple[list[str], bool]:
     labels = [speaker_on(line) for line in kept]
     said = [number for number, label in enumerate(labels) if label.name]
     if len(said) >= _SPEAKERS:
-        between = range(said[0], said[-1] + 1)
-        spoken = ["" if number in between else line for number, line in enumerate(kept)]
-        # Where all of it is a talk: the last line that asks, without its speaker.
+        talk = range(said[0], said[-1] + 1)
+        outside_talk = ["" if number in talk else line for number, line in enumerate(kept)]
+        # Where all of it is a talk, its lines without their speakers: the last one that asks is the question then.
         unnamed = [line[label.begins :] if label.name else line for line, label in zip(kept, labels, strict=True)]
-        kept = spoken if any(map(str.strip, spoken)) else unnamed
-    return kept, sum(map(bool, map(str.strip, kept))) < sum(map(bool, map(str.strip, lines)))
+        kept = outside_talk if _count_filled(outside_talk) else unnamed
+    return kept, _count_filled(kept) < _count_filled(lines)
+
+
+def _count_filled(lines: Sequence[str]) -> int:
+    return sum(bool(line.strip()) for line in lines)
 
 
 def _is_foreign(line: str) -> bool:
@@ -218,16 +229,15 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
     """Paragraphs; a line that ends as a sentence does ends its part, other lines are joined to the next."""
     gathered: list[str] = []
     for line in [*lines, ""]:
-        if line.strip() and not (gathered and _LISTED.match(line)):
-            gathered.append(line.strip())
-            if not _STRING.search(line):
+        text = line.strip()
+        goes_on = text and not (gathered and _LISTED.match(line))
+        if goes_on:
+            gathered.append(text)
+            if not _SENTENCE_END.search(line):
                 continue
-            line, after = "", ""
-        else:
-            after = line
         if gathered:
             yield tuple(split_sentences(" ".join(gathered)))
-        gathered = [after.strip()] if after.strip() else []
+        gathered = [text] if text and not goes_on else []
 
 
 def _joined(sentences: Sequence[str]) -> str:
@@ -286,7 +296,7 @@ def asks(sentence: str) -> bool:
 
 
 def asks_anywhere(sentence: str) -> bool:
-    """The same where the word that asks stands anywhere in it: 「茶账的数据现在放哪儿」, "on which day is my open mic"."""
+    """True for what `asks`, and where the word that asks stands anywhere: 「茶账的数据现在放哪儿」, "on which day is my open mic"."""
     return asks(sentence) or (not _instructs_one(sentence) and bool(_anywhere("asking").search(sentence)))
 
 
@@ -296,42 +306,47 @@ def _instructs(parts: Sequence[_Part], least: int = 3) -> bool:
 
 
 def _choose(parts: Sequence[_Part]) -> str:
-    """What the last part that asks says; a part that mostly instructs asks only where nothing else does."""
-    said = [part for part in parts if not all(map(_instructs_one, part))]
-    rates = [_rate(part, part is said[-1]) for part in said]
+    """What the part that asks most surely says, of several the last. Empty where none asks, or a plain end is surer."""
+    able = [part for part in parts if not all(map(_instructs_one, part))]
+    rates = [_rate(part, part is able[-1]) for part in able]
     best = max(rates, default=0)
-    if not best or (best <= 3 and _plain(said[-1:])):
+    if not best or (best < _SURE and _plain(able[-1:])):
         return ""
     places = [number for number, rate in enumerate(rates) if rate == best]
-    # At one of the ends if anywhere: what asks in the midst of other text belongs to that.
-    part = said[places[0] if not places[0] and places[-1] < len(said) - 1 else places[-1]]
+    # The first part rather than one in the midst: what asks there belongs to the text around it.
+    is_at_start_alone = places[0] == 0 and places[-1] < len(able) - 1
+    part = able[0 if is_at_start_alone else places[-1]]
     last = max(number for number, sentence in enumerate(part) if asks(sentence))
-    led = [number for number in range(last) if _instructs_one(part[number])]
-    kept = [sentence for sentence in part[led[-1] + 1 if led else 0 :] if not _instructs_one(sentence)]
-    return _joined(
-        kept if sum(map(len, kept)) <= _WHOLE else [sentence for sentence in kept if asks(sentence)][-_LAST:]
-    )
+    instructing = [number for number in range(last) if _instructs_one(part[number])]
+    start = instructing[-1] + 1 if instructing else 0
+    kept = [sentence for sentence in part[start:] if not _instructs_one(sentence)]
+    if sum(map(len, kept)) > _KEPT_WHOLE:
+        kept = [sentence for sentence in kept if asks(sentence)][-_LAST_ASKING:]
+    return _joined(kept)
 
 
 def _rate(part: _Part, is_last: bool) -> int:
-    """How surely a part is the question: 4 with its mark, 3 with the mark at an end of instructions, 2 and 1 without a
-    mark or amidst other sentences, 0 for no question."""
+    """How surely a part is the question: `_SURE` with a question mark at its beginning or end, or as the last part of all.
+
+    2 with the mark in its midst, or without one; 1 less where two or more of its sentences instruct; 0 for no question.
+    """
     asking = [sentence for sentence in part if asks(sentence)]
     if not asking:
         return 0
     others = [sentence for sentence in part if not _instructs_one(sentence)]
-    few = len(part) - len(others) < 2
+    instructions = len(part) - len(others)
+    less = 1 if instructions >= 2 else 0
     if any(_is_marked(sentence) and not _LISTED.match(sentence) for sentence in asking):
-        at_an_end = others[-1] in asking or others[0] in asking
-        return 3 + few if at_an_end else 1 + few
-    return 4 if is_last and len(others) == len(part) else 2 if few else 1
+        is_at_an_end = others[-1] in asking or others[0] in asking
+        return _SURE - less if is_at_an_end else 2 - less
+    return _SURE if is_last and not instructions else 2 - less
 
 
 def _plain(parts: Sequence[_Part]) -> str:
     """The last part that neither instructs nor is a list, if it is no longer than a question."""
     plain = [p for p in parts if not any(map(_instructs_one, p)) and not _LISTED.match(p[0])]
     text = _joined(plain[-1]) if plain else ""
-    return text if len(text) <= _WHOLE else ""
+    return text if len(text) <= _KEPT_WHOLE else ""
 
 
 _PASTE = 1_000  # characters of a paste; a longer one has too many things in it

@@ -41,10 +41,10 @@ _PAGE = 0.2  # a page counts by its best line
 _ABOVE = 1.25  # a line with the very identifier stands so far above those without, whatever the factors do
 _USUAL_SLOPE = 4.0  # deviations that a line with all words has,
 _USUAL_LINES = 0.25  # and the weight of that where few lines tell
-_HELD = 5  # the place at which, or before which, the best line by words stands
+_PLACE_OF_BEST_BY_WORDS = 5  # the best line by words stands there or higher
 _PRIOR = 10  # vectors with mean 0 that are thought to be in every store, so that one of three lines has a score too,
 _PRIOR_SD = 0.1  # and their deviation: what e5's cosines have once they are centred
-_MOST = 8.0  # deviations: an exact copy among a hundred thousand has no more worth
+_MOST_DEVIATIONS = 8.0  # an exact copy among a hundred thousand has no more worth
 
 
 class UsualCosines(NamedTuple):
@@ -69,7 +69,8 @@ def standard(cosines: Mapping[int, float], usual: UsualCosines, scripts: Mapping
         between = sum(n * (mean - usual.mean) ** 2 for mean, n in usual.scripts.values()) / looked
     within = max(usual.sd**2 - between, 0.0)
     sd = math.sqrt((usual.n * within + _PRIOR * _PRIOR_SD**2) / (usual.n + _PRIOR))
-    return {row: min((cosine - means.get(scripts.get(row, 0), overall)) / sd, _MOST) for row, cosine in cosines.items()}
+    above = {row: (cosine - means.get(scripts.get(row, 0), overall)) / sd for row, cosine in cosines.items()}
+    return {row: min(deviations, _MOST_DEVIATIONS) for row, deviations in above.items()}
 
 
 def smoothed(near: Mapping[int, float]) -> dict[int, float]:
@@ -102,36 +103,36 @@ def fuse(
     if not near or weight <= 0:
         return dict(words)
     worth = WEIGHT * weight
-    slope = _slope(words, near)
-    plain: dict[int, float] = {}
-    best: dict[int, float] = {}
+    expected = _nearness_with_all_words(words, near)
+    sums: dict[int, float] = {}
+    best_of_page: dict[int, float] = {}
     for row in words.keys() | near.keys():
-        said, value = words.get(row, 0.0), max(near.get(row, 0.0), 0.0)
+        by_words, nearness = words.get(row, 0.0), max(near.get(row, 0.0), 0.0)
         if row not in near:
-            value = slope * said
+            nearness = expected * by_words
         elif row in foreign:
-            said = max(said, _FOREIGN * value)
-        plain[row] = said + worth * value
+            by_words = max(by_words, _FOREIGN * nearness)
+        sums[row] = by_words + worth * nearness
         page = row >> ORDINAL_BITS
-        best[page] = max(best.get(page, 0.0), plain[row])
-    whole = (1 + worth * _MOST) * (1 + _PAGE)
-    relevance = {row: (value + _PAGE * best[row >> ORDINAL_BITS]) / whole for row, value in plain.items()}
-    _hold(relevance, words)
-    _lift(relevance, exact)
+        best_of_page[page] = max(best_of_page.get(page, 0.0), sums[row])
+    highest = (1 + worth * _MOST_DEVIATIONS) * (1 + _PAGE)
+    relevance = {row: (own + _PAGE * best_of_page[row >> ORDINAL_BITS]) / highest for row, own in sums.items()}
+    _raise_best_by_words(relevance, words)
+    _raise_exact(relevance, exact)
     return relevance
 
 
-def _hold(relevance: dict[int, float], words: Mapping[int, float]) -> None:
+def _raise_best_by_words(relevance: dict[int, float], words: Mapping[int, float]) -> None:
     """Let the best line by words stand among the first few: it may be the only one with a name or a number asked for."""
-    said = max(words.values(), default=0.0)
-    if said > 0 and len(relevance) >= _HELD:
-        top = min(row for row, value in words.items() if value == said)
-        last = sorted(relevance.values(), reverse=True)[_HELD - 1]
-        if relevance[top] < last:
-            relevance[top] = last * (1 + 1e-6)
+    best = max(words.values(), default=0.0)
+    if best > 0 and len(relevance) >= _PLACE_OF_BEST_BY_WORDS:
+        top = min(row for row, value in words.items() if value == best)
+        least = sorted(relevance.values(), reverse=True)[_PLACE_OF_BEST_BY_WORDS - 1]
+        if relevance[top] < least:
+            relevance[top] = least * (1 + 1e-6)
 
 
-def _lift(relevance: dict[int, float], exact: Mapping[int, int]) -> None:
+def _raise_exact(relevance: dict[int, float], exact: Mapping[int, int]) -> None:
     """Put the rows that hold more to the letter above the others, in their own order."""
     for level in sorted(set(exact.values()) - {0}):
         floor = _ABOVE * max((value for row, value in relevance.items() if exact.get(row, 0) < level), default=0.0)
@@ -140,19 +141,17 @@ def _lift(relevance: dict[int, float], exact: Mapping[int, int]) -> None:
                 relevance[row] = min(floor * (1 + 0.01 * value), 1.0)
 
 
-def _slope(words: Mapping[int, float], near: Mapping[int, float]) -> float:
-    """How near lines are for what their words say, over those that have both."""
-    both = [(said, max(near[row], 0.0)) for row, said in words.items() if said > 0 and row in near]
-    squares = sum(said * said for said, _ in both) + _USUAL_LINES
-    return min((sum(said * value for said, value in both) + _USUAL_LINES * _USUAL_SLOPE) / squares, _MOST)
+def _nearness_with_all_words(words: Mapping[int, float], near: Mapping[int, float]) -> float:
+    """How many deviations a line with all words has here: the slope of a line through zero, by the lines that have both."""
+    both = [(by_words, max(near[row], 0.0)) for row, by_words in words.items() if by_words > 0 and row in near]
+    squares = sum(by_words * by_words for by_words, _ in both) + _USUAL_LINES
+    products = sum(by_words * nearness for by_words, nearness in both) + _USUAL_LINES * _USUAL_SLOPE
+    return min(products / squares, _MOST_DEVIATIONS)
 
 
 _ENDED = 0.75  # what was replaced, or whose time has passed, beside the other candidates
-_FORMS = {
-    "fact": 1.1,
-    "heading": 0.6,
-    "rest": 0.6,
-}  # a fact was found worth writing down; a heading says little by itself
+# A fact was found worth writing down; a heading and front matter say little by themselves.
+_FORMS = {"fact": 1.1, "heading": 0.6, "rest": 0.6}
 
 
 class Candidate(NamedTuple):
@@ -265,19 +264,21 @@ def order(
         adjusted = adjusted._replace(standing=_ENDED) if first.id in ended else adjusted
         relevance = max(c.relevance for c in group)
         ranked[first.id] = Ranked(first, relevance * adjusted.product, adjusted, tuple(rest))
-    return _sink(ranked, {**perhaps, **replaced})
+    return _below_replacements(ranked, {**perhaps, **replaced})
 
 
-def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
+def _below_replacements(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
     """Best first, each after what replaced it: the newer one takes the better of both places, and its score."""
-    stands_for = {twin.id: r.candidate.id for r in ranked.values() for twin in r.twins}
-    newer = {old: stands_for.get(new, new) for old, new in replaced.items()}
-    done: dict[int, Ranked] = {}
-    for best in sorted(ranked.values(), key=lambda r: r.key):
-        chain = [best.candidate.id]
-        while (by := newer.get(chain[-1])) is not None and by in ranked and by not in done and by not in chain:
-            chain.append(by)
+    first_of_twin = {twin.id: place.candidate.id for place in ranked.values() for twin in place.twins}
+    newer = {old: first_of_twin.get(new, new) for old, new in replaced.items()}
+    placed: dict[int, Ranked] = {}
+    for best in sorted(ranked.values(), key=lambda place: place.key):
+        chain = [best.candidate.id]  # each before what replaced it
+        following = newer.get(chain[0], chain[0])
+        while following in ranked and following not in placed and following not in chain:
+            chain.append(following)
+            following = newer.get(following, following)
         for i in reversed(chain):
             own = ranked[i]
-            done.setdefault(i, own if own.score >= best.score else own._replace(score=best.score))
-    return list(done.values())
+            placed.setdefault(i, own if own.score >= best.score else own._replace(score=best.score))
+    return list(placed.values())

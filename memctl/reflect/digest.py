@@ -84,7 +84,7 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
         return Week()
     rows = facts_between(memory.index, first, last)
     due = facts_due(memory.index, first, last)
-    verdict = judge(memory.index, [*rows, *due], last, as_of=last, apart=True)
+    verdict = judge(memory.index, [*rows, *due], last, as_of=last, public=True)
     told = _WeekLines(source, verdict)
     changed = chain(told.changed(rows), _moved(beliefs, first, last))
     kinds = (changed, told.decided(rows), told.failed(rows), told.waiting(due), told.important(rows))

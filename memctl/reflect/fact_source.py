@@ -56,7 +56,7 @@ class FactSource:
     def hits(self, entries: Iterable[Row]) -> list[Hit]:
         """Entries as they stand on disk now, with their validity; by place."""
         ordered = sorted(entries, key=attrgetter("place"))
-        verdict = judge(self._index, ordered, self._today, whole=False, apart=True)
+        verdict = judge(self._index, ordered, self._today, whole=False, public=True)
         return list(hits_of(self.memory, ordered, verdict, known=self.known).values())
 
     def evidence(self, entries: Iterable[Row]) -> list[TrustedFact]:
@@ -170,7 +170,7 @@ class FactSource:
 def never_true(memory: OpenMemory, rows: Iterable[Row]) -> dict[str, str]:
     """Those that were never true, as a line says by their id or in words: the day of each, by id."""
     entries = list(rows)
-    standings = judge(memory.index, entries, memory.today, whole=False, apart=True).validity
+    standings = judge(memory.index, entries, memory.today, whole=False, public=True).validity
     return {entry.ref: entry.day or "" for entry in entries if standings[entry.id].retracted}
 
 
@@ -247,7 +247,7 @@ class _PageLines:
 
         chosen = (*self._slots, *self._plans, *self._states, *self._events, *self._durable)
         entries = by_ids(memory.index, (fact.id for fact in chosen)).values()
-        self._verdict = judge(memory.index, entries, memory.today, whole=False, apart=True)
+        self._verdict = judge(memory.index, entries, memory.today, whole=False, public=True)
         self._said: set[frozenset[str]] = set()
         self._of_their_day: list[PageLine] = []
 

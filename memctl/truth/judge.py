@@ -26,26 +26,28 @@ class Validities(NamedTuple):
     def current(self, entry: int) -> int:
         """What replaced an entry in the end; the entry itself if nothing did."""
         seen = {entry}
-        while (by := self.validity[entry].replaced_by) is not None and by not in seen:
-            seen.add(by)
-            entry = by
+        newer = self.validity[entry].replaced_by
+        while newer is not None and newer not in seen:
+            seen.add(newer)
+            entry = newer
+            newer = self.validity[entry].replaced_by
         return entry
 
 
 def judge(
     index: Index, entries: Iterable[Row], today: date, as_of: date | None = None, whole: bool = True,
-    apart: bool = False,
+    public: bool = False,
 ) -> Validities:  # fmt: skip
     """The validity of `entries` on `today`, with the other versions of their slots and all that replaces them.
 
     With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
-    decide about these entries, as long as no line names what it replaces. `apart` is for what others may read: a private
-    line repeats no other, so that nobody learns from what it leaves standing that they guessed its value.
+    decide about these entries, as long as no line names what it replaces. With `public` a private line repeats no other:
+    otherwise somebody who guessed its value would learn so from a line that it leaves standing.
     """
     wanted = list(entries)
-    apart = apart and bool(private_refs(index))
-    known, entities = _gather(index, wanted, None if whole or as_of else today.isoformat(), apart)
-    if apart:
+    public = public and bool(private_refs(index))
+    known, entities = _gather(index, wanted, None if whole or as_of else today.isoformat(), public)
+    if public:
         known |= {e.id: e._replace(same=e.id) for e in known.values() if e.private}
     if as_of is not None:
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
@@ -54,44 +56,50 @@ def judge(
 
 
 def _gather(
-    index: Index, entries: Sequence[Row], today: str | None, apart: bool = False
+    index: Index, entries: Sequence[Row], deciding_on: str | None, public: bool = False
 ) -> tuple[dict[int, Row], dict[str, str]]:
-    """The entries with all that bears on them, and for each name key the first of its entity's.
+    """The entries with all that bears on them, by id; and for each key of a name the key by which its entity goes.
 
     Slots and links are followed in turn until nothing is new: what replaces a line may stand in another slot, or be
-    replaced itself. With `today` only the deciding versions of a slot are taken, unless there are links; `apart` takes private
-    ones too that repeat another.
+    replaced itself. With a day in `deciding_on` one turn is enough, and of a slot only the versions that decide on that day
+    are taken; where there are links, all is gathered after all. With `public` also private versions are taken.
     """
     known = {entry.id: entry for entry in entries}
-    names: dict[str, tuple[str, ...]] = {}
-    whole: dict[tuple[str, str], bool] = {}  # the slots that were asked for, and whether for all of their versions
+    keys_of_subject: dict[str, tuple[str, ...]] = {}
+    is_whole: dict[tuple[str, str], bool] = {}  # the slots so far, and whether all of their versions were taken
     fresh = list(entries)
     while fresh:
         ids: set[int] = set()
-        for entry in (entry for entry in fresh if entry.slot is not None and entry.block is None):
-            slot, subject = entry.slot or "", entry.subject
-            if subject not in names:
-                names[subject] = keys_of(index, subject)
-            its, place = names[subject], (slot, names[subject][0])
-            if place not in whole:
-                whole[place] = today is None or has_marked(index, slot, its)
-                ids |= set(slot_ids(index, slot, its)) if whole[place] else set()
-            if not whole[place]:
-                ids |= slot_around(index, slot, its, entry, today or "")
-        for slot, name in whole if apart else ():
-            ids |= set(private_versions(index, slot, keys_of(index, name)))
+        for entry in fresh:
+            if entry.slot is None or entry.block is not None:
+                continue
+            if entry.subject not in keys_of_subject:
+                keys_of_subject[entry.subject] = keys_of(index, entry.subject)
+            keys = keys_of_subject[entry.subject]
+            place = entry.slot, keys[0]
+            if place not in is_whole:
+                is_whole[place] = deciding_on is None or has_marked(index, entry.slot, keys)
+                if is_whole[place]:
+                    ids.update(slot_ids(index, entry.slot, keys))
+            if not is_whole[place]:
+                ids |= slot_around(index, entry.slot, keys, entry, deciding_on or "")
+        if public:
+            for slot, name in is_whole:
+                ids.update(private_versions(index, slot, keys_of(index, name)))
         found = list(by_ids(index, ids - known.keys()).values())
         linked = _linked_to(index, [*fresh, *found])
-        if linked and today is not None:
+        if linked and deciding_on is not None:
             return _gather(index, entries, None)
-        fresh = [e for e in {e.id: e for e in (*found, *linked)}.values() if e.id not in known]
-        known.update((e.id, e) for e in fresh)
-        if today is not None:
+        new = {entry.id: entry for entry in (*found, *linked) if entry.id not in known}
+        known |= new
+        fresh = list(new.values())
+        if deciding_on is not None:
             break
-    return known, {key: keys[0] for keys in names.values() for key in keys}
+    return known, {key: keys[0] for keys in keys_of_subject.values() for key in keys}
 
 
 def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:
+    """The lines that name these entries in a link, and those that these name."""
     targets = [
         ref for entry in entries for relation in ("supersedes", "corrects", "by") for ref in _linked(entry, relation)
     ]
@@ -110,15 +118,16 @@ def _claim(entry: Row, entity: str) -> Claim:
         entry.same,
         is_trusted(entry.origin),
         entry.place,
-        _linked(entry, "supersedes"),
-        _linked(entry, "corrects"),
-        bool(entry.marked & 1),
-        bool(entry.marked & 2),
-        next(iter(_linked(entry, "by")), None),
+        supersedes=_linked(entry, "supersedes"),
+        corrects=_linked(entry, "corrects"),
+        amends=bool(entry.marked & 1),
+        pinned=bool(entry.marked & 2),
+        by=next(iter(_linked(entry, "by")), None),
     )
 
 
 def _linked(entry: Row, relation: str) -> tuple[str, ...]:
+    """The ids that an entry names with a relation; a copy in a managed block names none."""
     if not entry.links or entry.block is not None:
         return ()
     start = f"{relation} "

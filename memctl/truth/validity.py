@@ -81,71 +81,77 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
     from outside (untrusted) never replaces what the owner said, and nothing replaces what is pinned unless it names it.
     """
     found = {claim.id: Validity(claim.valid) for claim in claims}
-    naming = any(claim.supersedes or claim.corrects for claim in claims)
-    in_order = versions(claims if naming else [claim for claim in claims if claim.slots])
-    named = list(_named(in_order)) if naming else []
-    wrong = {target.id for _, target, corrects in named if corrects}
+    has_links = any(claim.supersedes or claim.corrects for claim in claims)
+    in_order = versions(claims if has_links else [claim for claim in claims if claim.slots])
+    links = list(_links(in_order)) if has_links else []
+    never_true = {older.id for _, older, corrects in links if corrects}
     slots: dict[_Slot, list[Claim]] = {}
     for claim in in_order:
-        for slot in dict.fromkeys(claim.slots) if claim.id not in wrong else ():
+        for slot in dict.fromkeys(claim.slots) if claim.id not in never_true else ():
             slots.setdefault(slot, []).append(claim)
-    for line in slots.values():
-        if len(line) > 1:
-            _run_slot(line, today, found)
-    for claim, target, corrects in named:
+    for in_slot in slots.values():
+        if len(in_slot) > 1:
+            _replace_within_slot(in_slot, today, found)
+    for newer, older, corrects in links:
         # What is superseded is true until the other begins; a plan is over when another one is told in its place.
-        was_ahead = claim.day is not None and not has_begun(target.valid, claim.day)
-        if corrects or was_ahead or has_begun(claim.valid, today):
-            _replace(found, target, claim, retracted=target.id in wrong)
+        was_ahead = newer.day is not None and not has_begun(older.valid, newer.day)
+        if corrects or was_ahead or has_begun(newer.valid, today):
+            _replace(found, older, newer, retracted=older.id in never_true)
     return found
 
 
-def _named(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
-    """(what replaces, claim that a trusted line names, True if it says that this was never true)."""
+def _links(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
+    """(newer, older, corrects) for each older claim that a trusted line names; `corrects` if it says that this was never true.
+
+    `newer` is that line itself, or the one that it names to stand in its place (`by`).
+    """
     by_ref: dict[str, list[Claim]] = {}
     for claim in claims:
         by_ref.setdefault(claim.ref, []).append(claim)
     for claim in claims:
         refs = [(ref, False) for ref in claim.supersedes] + [(ref, True) for ref in claim.corrects]
         for ref, corrects in refs if claim.trusted else ():
-            doer = by_ref.get(claim.by or "", [claim])[0]
-            yield from ((doer, target, corrects) for target in by_ref.get(ref, ()) if ref not in (claim.ref, doer.ref))
+            newer = by_ref.get(claim.by or "", [claim])[0]
+            if ref not in (claim.ref, newer.ref):
+                yield from ((newer, older, corrects) for older in by_ref.get(ref, ()))
 
 
-def _run_slot(line: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
+def _replace_within_slot(claims: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
     """End and retract the claims of one slot, which are in order of versions."""
-    amended = dict(_amended([claim for claim in line if claim.trusted]))
-    begun = [claim for claim in line if has_begun(claim.valid, today)]
-    trusted = [claim for claim in begun if claim.trusted and claim.id not in amended]
+    corrected = dict(_corrected_in_words([claim for claim in claims if claim.trusted]))
+    begun = [claim for claim in claims if has_begun(claim.valid, today)]
+    trusted = [claim for claim in begun if claim.trusted and claim.id not in corrected]
     for claim in begun if trusted else ():
         if not claim.trusted and claim.same != trusted[-1].same:
             _replace(found, claim, trusted[-1])
     for claim, successor in zip(trusted, _successors(trusted), strict=True):
         if successor is not None and not claim.pinned:
             _replace(found, claim, trusted[successor])
-    by_id = {claim.id: claim for claim in line}
-    for wrong, right in amended.items():
+    by_id = {claim.id: claim for claim in claims}
+    for wrong, right in corrected.items():
         _replace(found, by_id[wrong], by_id[right], retracted=True)
 
 
-def _successors(line: Sequence[Claim]) -> Iterator[int | None]:
+def _successors(claims: Sequence[Claim]) -> Iterator[int | None]:
     """For each claim the place of the first later one that says something else.
 
     Nothing orders two claims of one day on two pages: neither is the later one, and both hold (a conflict).
     """
-    other = list(_next_other([claim.same for claim in line]))
-    for _, group in groupby(range(len(line)), key=lambda i: _version(line[i])[:2]):
-        members = list(group)
-        after = members[-1] + 1
-        for _, page in groupby(members, key=lambda i: line[i].place[0]):
-            lines = list(page)
-            for at, inside in zip(lines, _next_other([line[i].same for i in lines]), strict=True):
+    next_other = _next_other([claim.same for claim in claims])
+    for _, of_one_day in groupby(range(len(claims)), key=lambda i: _version(claims[i])[:2]):
+        places = list(of_one_day)
+        following = places[-1] + 1  # the first claim of a later day
+        for _, of_one_page in groupby(places, key=lambda i: claims[i].place[0]):
+            on_page = list(of_one_page)
+            for place, inside in zip(on_page, _next_other([claims[i].same for i in on_page]), strict=True):
                 if inside is not None:
-                    yield lines[inside]
-                elif after < len(line) and line[after].same == line[at].same:
-                    yield other[after]
+                    yield on_page[inside]
+                elif following == len(claims):
+                    yield None
+                elif claims[following].same == claims[place].same:
+                    yield next_other[following]
                 else:
-                    yield after if after < len(line) else None
+                    yield following
 
 
 def _next_other(values: Sequence[int]) -> list[int | None]:
@@ -156,23 +162,32 @@ def _next_other(values: Sequence[int]) -> list[int | None]:
     return found
 
 
-def _amended(line: Sequence[Claim]) -> Iterator[tuple[int, int]]:
+def _corrected_in_words(claims: Sequence[Claim]) -> Iterator[tuple[int, int]]:
     """(wrong, right) for each claim that another one corrects in words: what the slot held when that one was told."""
-    if not any(claim.amends for claim in line):
+    if not any(claim.amends for claim in claims):
         return
     known: list[Claim] = []  # what was told so far and not corrected, in order of versions
-    for claim in sorted(line, key=lambda claim: (claim.day or date.min, claim.place)):
+    for claim in sorted(claims, key=lambda claim: (claim.day or date.min, claim.place)):
         if claim.amends:
-            told = claim.day or date.min
-            last = (max(told, claim.valid.first or told), date.max, ("\U0010ffff", 0))
-            start = end = bisect_right(known, last, key=_version)
-            value = known[end - 1].same if end else claim.same
-            while start and value != claim.same and known[start - 1].same == value:
-                start -= 1
-            if not any(held.pinned for held in known[start:end]):
-                yield from ((held.id, claim.id) for held in known[start:end])
-                del known[start:end]
+            held = _held_when_told(known, claim)
+            if not any(wrong.pinned for wrong in known[held]):
+                yield from ((wrong.id, claim.id) for wrong in known[held])
+                del known[held]
         insort(known, claim, key=_version)
+
+
+def _held_when_told(known: Sequence[Claim], claim: Claim) -> slice:
+    """Where in `known` the value stands that the slot held when `claim` was told, each time that it was said in a row.
+
+    Nowhere (an empty slice) if it is the value of `claim` itself, or if there was none.
+    """
+    told = claim.day or date.min
+    last = (max(told, claim.valid.first or told), date.max, ("\U0010ffff", 0))
+    start = end = bisect_right(known, last, key=_version)
+    value = known[end - 1].same if end else claim.same
+    while start and value != claim.same and known[start - 1].same == value:
+        start -= 1
+    return slice(start, end)
 
 
 def _replace(found: dict[int, Validity], old: Claim, new: Claim, retracted: bool = False) -> None:

@@ -212,7 +212,7 @@ def test_others_learn_nothing_from_a_value_that_they_guess(tmp_path: Path, name:
         memory.run(lambda opened: opened.sync_for_read())
         for whole in (True, False):
             rows, found = memory.run(
-                lambda at: (rows := by_refs(at.index, ["aa"]), judge(at.index, rows, TODAY, whole=whole, apart=apart))  # noqa: B023
+                lambda at: (rows := by_refs(at.index, ["aa"]), judge(at.index, rows, TODAY, whole=whole, public=apart))  # noqa: B023
             )
             assert (found.validity[rows[0].id].replaced_by is not None) is (apart or value == "Bath")
 

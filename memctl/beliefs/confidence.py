@@ -9,9 +9,11 @@ s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/ev
     1    `for=`, `against=`, an answer to a question of review, the same words again, hedged or not
     1/2  INFERRED: what a rule of stance finds (`_weigh` in replay.py), and where a model answered
     0    hedged, hearsay, aside or about the past, without a mark: `WEIGHS_NOTHING` in stance/stance.py
-u is 1, 1/2, 1/3 … for the items of one source on one day, strongest first, those for and those against in one series:
-who says a thing ten times in a day moves it as three witnesses would, and who says both at once moves little. Everything is a function of the set of items:
-arrival order plays no part.
+
+u is 1, 1/2, 1/3 … for the items of one source on one day, strongest first, those for and those against in one series. Who
+says a thing ten times in a day moves it as three witnesses would; who says both at once moves little.
+
+Everything is a function of the set of items: arrival order plays no part.
 
 - The first statement gives c0, wherever it stands among the evidence. A later one is evidence of strength 1: for, when
   its author wrote no number; with a number v it counts v for and 1 − v against, so that it draws confidence towards v.
@@ -207,20 +209,20 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Belief:
-    """A belief and its evidence. `entry` is its place on the page, None for a new one; `mark` is for the next run."""
+    """A belief and its evidence. `renumber` fills `evidence` and `number`."""
 
     ref: str
     fact: Fact
-    names: frozenset[str]
-    day: date
-    stated: str | None
-    entry: BeliefEntry | None = None
-    items: list[Bullet] = field(default_factory=list)
-    machine: set[str] = field(default_factory=set)
-    refused: Set[str] = frozenset()
-    over: date | None = None
-    evidence: list[Evidence] = field(default_factory=list)
-    number: str = ""
+    names: frozenset[str]  # keys of those whom it is about
+    day: date  # when it was stated
+    stated: str | None  # the id of the line that stated it
+    entry: BeliefEntry | None = None  # how it stands on the page; None for a new one
+    items: list[Bullet] = field(default_factory=list)  # its evidence as the page is to show it
+    machine: set[str] = field(default_factory=set)  # ids of the evidence that reflect found, and no person
+    refused: Set[str] = frozenset()  # ids of the evidence that a person took out
+    over: date | None = None  # since when a line says that it is replaced
+    evidence: list[Evidence] = field(default_factory=list)  # its evidence as confidence counts it
+    number: str = ""  # its confidence as the page is to show it
 
     @property
     def standing(self) -> Ledger:
@@ -286,8 +288,10 @@ def refused(entry: BeliefEntry, mark: LastWritten | None) -> set[str]:
 
 def is_edited(entry: BeliefEntry, mark: LastWritten | None) -> bool:
     """True if somebody wrote another number into the head than follows from what stands below it."""
-    numbers = [b.shown for _, b in entry.bullets if not b.gone and b.shown is not None]
-    expected = {*(f"{number:.2f}" for number in numbers[-1:]), *([mark.head] if mark and mark.head else ())}
+    shown_below = [bullet.shown for _, bullet in entry.bullets if not bullet.gone and bullet.shown is not None]
+    expected = {f"{number:.2f}" for number in shown_below[-1:]}
+    if mark and mark.head:
+        expected.add(mark.head)
     return entry.fact.confidence is not None and bool(expected) and f"{entry.fact.confidence:.2f}" not in expected
 
 
@@ -306,27 +310,32 @@ def is_worded_as_stated(entry: BeliefEntry, stated: Bullet) -> bool:
 
 def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     """Put the evidence in order and write behind each piece the confidence that follows."""
-    counted: dict[Evidence, Bullet] = {}
+    bullet_of: dict[Evidence, Bullet] = {}
+    uncounted: list[Bullet] = []
     for number, bullet in enumerate(belief.items):
         if bullet.gone or bullet.verdict in ASIDE:
+            uncounted.append(bullet)
             continue
-        place = places.get(bullet.ref or "")
-        value = bullet.strength
-        if bullet.verdict not in ("for", "against"):  # as it is written: what is read back must give the same
-            value = UNSAID if bullet.number is None else round(bullet.number, 2)
-        key = Evidence(
-            bullet.day, bullet.ref or f"~{bullet.reason}", bullet.verdict, value, place.origin if place else "hand", bullet.guessed
-        )  # fmt: skip
-        while key in counted:
-            key = key._replace(ref=f"{key.ref}~{number}")
-        counted[key] = bullet
-    belief.evidence = in_order(counted)
+        item = _as_evidence(bullet, places.get(bullet.ref or ""))
+        while item in bullet_of:  # the same twice, by hand
+            item = item._replace(ref=f"{item.ref}~{number}")
+        bullet_of[item] = bullet
+    belief.evidence = in_order(bullet_of)
     after = replay(belief.evidence)
-    made: list[tuple[tuple[date, int, str], Bullet]] = []
+    placed: list[tuple[tuple[date, int, str], Bullet]] = []  # each with what sorts it
     for at, (item, confidence) in enumerate(zip(belief.evidence, after, strict=True)):
-        silent = item.verdict == "set" or (item.verdict == "stated" and at == 0)
-        bullet = counted[item]._replace(after=None if silent else float(shown(confidence)))
-        made.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
-    made += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
-    belief.items = [bullet for _, bullet in sorted(made, key=lambda pair: pair[0])]
+        says_it_itself = item.verdict == "set" or (item.verdict == "stated" and at == 0)
+        bullet = bullet_of[item]._replace(after=None if says_it_itself else float(shown(confidence)))
+        placed.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
+    placed += [((bullet.day, 3, bullet.ref or ""), bullet) for bullet in uncounted]
+    belief.items = [bullet for _, bullet in sorted(placed, key=lambda pair: pair[0])]
     belief.number = shown([UNSAID, *after][-1])
+
+
+def _as_evidence(bullet: Bullet, place: Place | None) -> Evidence:
+    """A piece of evidence as confidence counts it; numbers as they are written, for what is read back must give the same."""
+    value = bullet.strength
+    if bullet.verdict not in ("for", "against"):
+        value = UNSAID if bullet.number is None else round(bullet.number, 2)
+    source = place.origin if place else "hand"
+    return Evidence(bullet.day, bullet.ref or f"~{bullet.reason}", bullet.verdict, value, source, bullet.guessed)

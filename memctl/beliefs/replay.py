@@ -87,38 +87,39 @@ _AT_ONCE = 1_000  # beliefs whose evidence is looked up together
 
 
 class ReplayInput(NamedTuple):
-    """What a replay knows beside the page.
+    """What a replay knows beside the page. Its *window* are the days from one on whose facts are heard again.
 
-    `facts` are all trusted facts of the window, or, with `days`, those of them that the page cites or that name others by
-    their id: `days` then gives all of them, day by day from the oldest on, so that no more than a day need be held. Evidence older
-    than the window stays as it stands on the page. `places` says where every id is now that the page cites, `place_of` where those are that facts
-    of the window bear; ids without a place are gone. `forgotten` are those that count no more all the same, or
-    were forgotten on purpose. `names_of` gives the keys of those a fact names. `unread` are the lines of heads that do not
-    parse: neither here nor gone. `answers` are the lines that speak for others, `settled` the ids of answered questions.
-    `before` are the pairs that were met before the window: the id of the belief, and the fact.
+    Evidence older than the window stays as it stands on the page. An id without a place is of a line that is gone.
     """
 
-    facts: Sequence[TrustedFact]
-    places: Mapping[str, confidence.Place]
-    forgotten: Set[str]
-    names_of: Callable[[Fact], frozenset[str]]
+    facts: Sequence[
+        TrustedFact
+    ]  # all of the window; with `days` only those that the page cites or that name others by id
+    places: Mapping[str, confidence.Place]  # of the ids that the page cites
+    forgotten: Set[str]  # ids that were forgotten on purpose, or whose lines count no more though they stand
+    names_of: Callable[[Fact], frozenset[str]]  # the keys of those whom a fact names
     judge: Judge
     today: date
-    unread: Mapping[str, int] = {}
+    unread: Mapping[
+        str, int
+    ] = {}  # id of a belief -> the line of its head, which does not parse: neither here nor gone
     answers: Sequence[AnswerLine] = ()
-    settled: Set[str] = frozenset()
-    days: Days | None = None
-    place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}
-    before: Sequence[tuple[str, TrustedFact]] = ()
+    settled: Set[str] = frozenset()  # ids of questions that were answered
+    days: Days | None = None  # all facts of the window, a day at a time from the oldest on, so that few need be held
+    place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}  # of ids of facts of the window
+    before: Sequence[
+        tuple[str, TrustedFact]
+    ] = ()  # pairs that were met before the window: id of the belief, and the fact
 
 
 def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
     """The beliefs that the entries on the page and the facts of the window make; `written` is what reflect last wrote."""
     run = _Run(written, given)
     run.take_entries(entries)
-    told = sorted(run.told.values(), key=lambda told: (told.day, told.ref))
-    for day in given.days or (list(facts) for _, facts in groupby(told, key=attrgetter("day"))):
-        run.hear(day)
+    in_order = sorted(run.by_ref.values(), key=lambda told: (told.day, told.ref))
+    by_day = (list(facts) for _, facts in groupby(in_order, key=attrgetter("day")))
+    for facts in given.days or by_day:
+        run.hear(facts)
     run.meet_again()
     run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
@@ -155,32 +156,39 @@ def is_ours(
 
 
 class _Run:
+    """One replay: takes what stands on the page, hears the facts of the window day by day, then links what names ids."""
+
     def __init__(self, written: Mapping[str, LastWritten], given: ReplayInput) -> None:
-        self.marks, self.given, self.told = written, given, {fact.ref: fact for fact in given.facts}
+        self.marks, self.given = written, given
+        self.by_ref = {fact.ref: fact for fact in given.facts}
         self.beliefs: list[confidence.Belief] = []
-        self.derivable: dict[str, BeliefEntry] = {}
-        self.taken_out: dict[str, LastWritten] = {}
-        self.notes: list[str] = []
-        self._by_id: dict[str, confidence.Belief] = {}
-        # By the names of those whom they are about, then by topic; few topics of a name are those of several, and lists would
-        # take most of the memory of a first reflect.
-        self._about: dict[str, dict[str, confidence.Belief | list[confidence.Belief]]] = defaultdict(dict)
-        # Those of which nobody has asked for the topics yet, by the names.
-        self._unread: dict[str, list[confidence.Belief]] = defaultdict(list)
-        # By the words alone: of whom nobody is named.
-        self._twins: dict[str, list[confidence.Belief]] = defaultdict(list)
-        self._verdicts: dict[tuple[str, str], Judgement | None] = {}  # of one day
-        self._noted: set[str | None] = set()
-        self._heard = set(self.told)  # ids of facts of the window, of those that are cited
+        self.derivable: dict[
+            str, BeliefEntry
+        ] = {}  # entries in which nothing is a person's: their facts state them again
+        self.taken_out: dict[str, LastWritten] = {}  # beliefs that a person removed from the page
+        self.notes: list[str] = []  # for a person to read
         self.met: list[AskedPair] = []
-        self._settled: set[str] = set()
-        self._ends: dict[str, list[TrustedFact]] = defaultdict(list)  # what says that it replaces a belief, by its id
-        self._spoken: dict[str, set[str]] = defaultdict(set)  # ids that a line names, or that an answer names for it
-        self._said = [*(AnswerLine(fact.fact, fact) for fact in self.told.values()), *given.answers]
-        for said, told, _ in self._said:
+        self._by_id: dict[str, confidence.Belief] = {}  # by the id of the belief, and of the line that stated it
+        # By the keys of those whom they are about, then by topic. Most topics of a name have one belief: lists for all would
+        # take most of the memory of a first reflect.
+        self._by_topic: dict[str, dict[str, confidence.Belief | list[confidence.Belief]]] = defaultdict(dict)
+        self._without_topics: dict[str, list[confidence.Belief]] = defaultdict(list)  # by name, until somebody asks
+        self._about_nobody: dict[str, list[confidence.Belief]] = defaultdict(list)  # by their words
+        self._judgements: dict[tuple[str, str], Judgement | None] = {}  # of one day, by belief and fact
+        self._used: set[str | None] = set()  # ids of the lines that became evidence
+        self._of_window = set(self.by_ref)  # ids of facts whose places `places` may ask for
+        self._never_stated: set[str] = set()  # ids of opinions that bring no belief back
+        self._explicit = [*(AnswerLine(fact.fact, fact) for fact in self.by_ref.values()), *given.answers]
+        self._enders: dict[str, list[TrustedFact]] = defaultdict(
+            list
+        )  # by the id of a belief, what says that it ends it
+        self._named_by: dict[str, set[str]] = defaultdict(
+            set
+        )  # by the id of a line, the ids that it or an answer names
+        for said, told, _ in self._explicit:
             for ref in said.supersedes:
-                self._ends[ref].append(told)
-            self._spoken[told.ref].update((*said.supports, *said.refutes, *said.supersedes))
+                self._enders[ref].append(told)
+            self._named_by[told.ref].update((*said.supports, *said.refutes, *said.supersedes))
 
     def take_entries(self, entries: Sequence[BeliefEntry]) -> None:
         """Beliefs that a person wrote or changed stay; those that are all ours are stated again by their facts."""
@@ -192,10 +200,10 @@ class _Run:
                 self.notes.append(f"line {entry.span.line}: {taken}; give one another id")
                 continue
             seen[ref] = entry
-            if is_ours(entry, self.marks.get(ref), self.told, self.given.places, self.given.forgotten):
+            if is_ours(entry, self.marks.get(ref), self.by_ref, self.given.places, self.given.forgotten):
                 self.derivable[ref] = entry
             else:
-                self._add(self._kept(ref, entry))
+                self._add(self._belief_on_page(ref, entry))
         for ref, mark in self.marks.items():
             stated = next((fact for fact, code in mark.codes.items() if code.startswith("s")), None)
             if ref in seen or stated in self.given.forgotten:
@@ -206,9 +214,9 @@ class _Run:
                 what = f"^{ref} does not read as a belief; correct the line, or remove the belief"
                 self.notes.append(f"line {line}: {what}")
             # What was said again of such a belief does not bring it back under another id.
-            self._settled |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
+            self._never_stated |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
 
-    def _kept(self, ref: str, entry: BeliefEntry) -> confidence.Belief:
+    def _belief_on_page(self, ref: str, entry: BeliefEntry) -> confidence.Belief:
         mark, today = self.marks.get(ref), self.given.today
         stated = confidence.stated_in(entry)
         # Where a person went on below the id, it stands in the middle of the text.
@@ -239,7 +247,7 @@ class _Run:
         if ours:
             belief.machine.add(ref)
         place = self.given.places.get(ref)
-        is_told = ours and ref in self.told and bullet.verdict != "stated"
+        is_told = ours and ref in self.by_ref and bullet.verdict != "stated"
         is_answered = bullet.verdict == "questioned" and self._is_answered(belief, ref)
         if is_told or is_answered or (ref in self.given.forgotten and (ours or not place)):
             return None
@@ -260,80 +268,85 @@ class _Run:
         if belief.stated:
             self._by_id[belief.stated] = belief
         for name in belief.names:
-            self._unread[name].append(belief)
+            self._without_topics[name].append(belief)
         if not belief.names:
-            self._twins[belief.fact.text].append(belief)
+            self._about_nobody[belief.fact.text].append(belief)
         # At once, not with the other links: what is told after such a day speaks to this belief no more.
-        for told in (told for ref in (belief.ref, belief.stated or "") for told in self._ends.get(ref, ())):
-            if told.ref != belief.stated:
-                self._end(belief, told, "")
+        for ref in (belief.ref, belief.stated or ""):
+            for told in self._enders.get(ref, ()):
+                if told.ref != belief.stated:
+                    self._end(belief, told, "")
 
     def hear(self, day: Sequence[TrustedFact]) -> None:
         """Let the facts of one day speak. Nobody knows which of them came first, and their ids are no reason.
 
         So what ends an older belief ends it for the whole day, and what is not an opinion speaks to those of the same day.
         """
-        self._verdicts = {}
+        self._judgements = {}
+        opinions = [told for told in day if told.fact.kind is Kind.OPINION]
         others = [told for told in day if told.fact.kind is not Kind.OPINION]
-        self._reverse(day, lambda belief, told: belief.day < told.day)
-        for told in day:
-            if told.fact.kind is Kind.OPINION:
-                self._weigh(told)
-        self._reverse(others, lambda belief, told: True)
+        self._reverse(day, only_older=True)
+        for told in opinions:
+            self._weigh(told)
+        self._reverse(others, only_older=False)
         for told in others:
             self._weigh(told)
-        self._heard.update(told.ref for told in day if told.ref in self._noted)
+        self._of_window.update(told.ref for told in day if told.ref in self._used)
 
     def places(self, beliefs: Iterable[confidence.Belief]) -> dict[str, confidence.Place]:
         """Where the lines are that some beliefs rest on."""
         refs = {bullet.ref for belief in beliefs for bullet in belief.items if bullet.ref}
         known = {ref: self.given.places[ref] for ref in refs if ref in self.given.places}
-        return known | dict(self.given.place_of((refs & self._heard) - known.keys()))
+        return known | dict(self.given.place_of((refs & self._of_window) - known.keys()))
 
-    def _reverse(self, facts: Iterable[TrustedFact], applies: Callable[[confidence.Belief, TrustedFact], bool]) -> None:
+    def _reverse(self, facts: Iterable[TrustedFact], only_older: bool) -> None:
+        """Let facts end the beliefs whose holder surely thinks otherwise now; with `only_older` those of earlier days."""
         for told in facts:
             for belief in self._related(told):
-                judgement = self._judgement(belief, told) if applies(belief, told) else None
+                if only_older and belief.day >= told.day:
+                    continue
+                judgement = self._judgement(belief, told)
                 if judgement and judgement.is_certain and judgement.kind == "reversal":
                     self._end(belief, told, judgement.reason)
 
     def _judgement(self, belief: confidence.Belief, told: TrustedFact) -> Judgement | None:
         """What the fact says of the belief by its words; what it or an answer says by ids is not judged by words too."""
         pair = belief.ref, told.ref
-        if pair not in self._verdicts:
+        if pair not in self._judgements:
             answered = self._is_answered(belief, told.ref)
-            self._verdicts[pair] = None if answered else self.given.judge(belief.fact, told.fact)
-        return self._verdicts[pair]
+            self._judgements[pair] = None if answered else self.given.judge(belief.fact, told.fact)
+        return self._judgements[pair]
 
     def _is_answered(self, belief: confidence.Belief, ref: str) -> bool:
-        named = not self._spoken.get(ref, set()).isdisjoint((belief.ref, belief.stated))
+        """True if the line names the belief by its id, an answer does so for it, or the question of the two is settled."""
+        named = not self._named_by.get(ref, set()).isdisjoint((belief.ref, belief.stated))
         return named or not self.given.settled.isdisjoint(questions_of(belief.stated or "", ref, belief.ref))
 
     def _weigh(self, told: TrustedFact) -> None:
         """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""
-        heard = False
+        is_opinion, says_again = told.fact.kind is Kind.OPINION, False
         for belief in self._related(told):
-            again = told.fact.kind is Kind.OPINION and belief.fact.text == told.fact.text
-            judgement = None if again else self._judgement(belief, told)
-            if again:
-                self._note(belief, Bullet(told.day, "for", citation=told.citation, ref=told.ref))
-                heard = True
-            elif judgement is None:
+            if is_opinion and belief.fact.text == told.fact.text:
+                self._add_evidence(belief, _evidence(told, "for"))
+                says_again = True
                 continue
-            elif not judgement.is_certain:
+            judgement = self._judgement(belief, told)
+            if judgement is None:
+                continue
+            if not judgement.is_certain:
                 self._ask(belief, told, judgement)
             elif judgement.kind == "reversal":
                 self._end(belief, told, judgement.reason)
             else:
-                self._note(belief, Bullet(told.day, judgement.verdict, confidence.INFERRED, citation=told.citation, reason=judgement.reason, ref=told.ref))  # fmt: skip
-        if told.fact.kind is Kind.OPINION and not heard:
+                self._add_evidence(belief, _evidence(told, judgement.verdict, confidence.INFERRED, judgement.reason))
+        if is_opinion and not says_again:
             self._state(told)
 
     def _ask(self, belief: confidence.Belief, told: TrustedFact, judgement: Judgement) -> None:
         """Leave a pair to be asked. Where the holder may think otherwise now, the older belief is marked until then."""
         self.met.append(AskedPair(belief.ref, told.ref, judgement, told.day))
         if judgement.kind == "reversal":
-            self._note(belief, Bullet(told.day, "questioned", citation=told.citation, reason=judgement.reason, ref=told.ref))  # fmt: skip
+            self._add_evidence(belief, _evidence(told, "questioned", reason=judgement.reason))
 
     def meet_again(self) -> None:
         """Leave to be asked what was so before the window and is no more answered since; the page has its marks."""
@@ -356,22 +369,28 @@ class _Run:
         return found
 
     def _related(self, told: TrustedFact) -> list[confidence.Belief]:
-        """Beliefs about somebody that the fact names, with a topic in common, stated no later and not over."""
+        """Beliefs about somebody whom the fact names, with a topic in common, stated no later and not over.
+
+        Where it names nobody, those about nobody in the same words.
+        """
         if not told.names:
-            return [belief for belief in self._twins.get(told.fact.text, ()) if self._is_open(belief, told)]
-        for name in told.names & self._unread.keys():
-            for belief in self._unread.pop(name):
-                for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
-                    held = self._about[name].setdefault(topic, belief)
-                    if isinstance(held, list):
-                        held.append(belief)
-                    elif held is not belief:
-                        self._about[name][topic] = [held, belief]
-        known = [self._about[name] for name in told.names if name in self._about]
+            return [belief for belief in self._about_nobody.get(told.fact.text, ()) if self._is_open(belief, told)]
+        for name in told.names & self._without_topics.keys():
+            self._find_topics(name)
+        known = [self._by_topic[name] for name in told.names if name in self._by_topic]
         about = topics(told.fact.text, frozenset(told.fact.entities)) if known else ()
         found = (of_name[topic] for of_name in known for topic in about if topic in of_name)
-        met = {belief.ref: belief for each in found for belief in (each if isinstance(each, list) else (each,))}
-        return [b for _, b in sorted(met.items()) if self._is_open(b, told)]
+        unique = {belief.ref: belief for each in found for belief in (each if isinstance(each, list) else (each,))}
+        return [belief for _, belief in sorted(unique.items()) if self._is_open(belief, told)]
+
+    def _find_topics(self, name: str) -> None:
+        for belief in self._without_topics.pop(name):
+            for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
+                held = self._by_topic[name].setdefault(topic, belief)
+                if isinstance(held, list):
+                    held.append(belief)
+                elif held is not belief:
+                    self._by_topic[name][topic] = [held, belief]
 
     def _is_open(self, belief: confidence.Belief, told: TrustedFact) -> bool:
         if belief.over is not None and belief.over <= told.day:
@@ -382,7 +401,7 @@ class _Run:
 
     def _state(self, told: TrustedFact) -> None:
         ref = belief_id(told.ref)
-        if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._settled:
+        if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._never_stated:
             return
         number, entry = told.fact.confidence, self.derivable.get(ref)
         fact = Fact(Kind.OPINION, told.fact.text, told.fact.entities, block_id=ref)
@@ -391,26 +410,31 @@ class _Run:
         value = UNSAID if number is None else number
         belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
         belief.machine.add(told.ref)
-        self._noted.add(told.ref)
+        self._used.add(told.ref)
         self._add(belief)
 
     def link(self) -> None:
         """Explicit evidence; it may speak to a belief that is stated later."""
-        for said, told, weight in self._said:
+        for said, told, weight in self._explicit:
             for verdict, refs in (("for", said.supports), ("against", said.refutes)):
                 for belief in filter(None, map(self._by_id.get, refs)):
                     if told.ref != belief.stated:
-                        self._note(belief, Bullet(told.day, verdict, weight, citation=told.citation, ref=told.ref))
+                        self._add_evidence(belief, _evidence(told, verdict, weight))
 
-    def _note(self, belief: confidence.Belief, bullet: Bullet) -> None:
+    def _add_evidence(self, belief: confidence.Belief, bullet: Bullet) -> bool:
+        """Put a piece of evidence below a belief. False if its line is there already, or a person took it out."""
         if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.items):
-            return
+            return False
         belief.items.append(bullet)
         belief.machine.add(bullet.ref or "")
-        self._noted.add(bullet.ref)
+        self._used.add(bullet.ref)
+        return True
 
     def _end(self, belief: confidence.Belief, told: TrustedFact, reason: str) -> None:
-        before = len(belief.items)
-        self._note(belief, Bullet(told.day, "superseded", citation=told.citation, reason=reason, ref=told.ref))
-        if len(belief.items) > before:
+        if self._add_evidence(belief, _evidence(told, "superseded", reason=reason)):
             belief.over = min(filter(None, (belief.over, told.day)))
+
+
+def _evidence(told: TrustedFact, verdict: str, weight: float = 1.0, reason: str = "") -> Bullet:
+    """A fact as a piece of evidence."""
+    return Bullet(told.day, verdict, weight, citation=told.citation, reason=reason, ref=told.ref)

@@ -107,8 +107,8 @@ def entity_body(about: About, place: LinkContext) -> str:
 
 def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
     """The durable facts of one name, each slot from old to new; what no longer holds is struck through and cites what does."""
-    passing = [line.hit.key is None and is_of_its_day(line.hit.content) for line in lines]
-    return _listed((_event if of_day else _state)(line, place) for line, of_day in zip(lines, passing, strict=True))
+    of_their_day = [line.hit.key is None and is_of_its_day(line.hit.content) for line in lines]
+    return _listed((_event if dated else _state)(line, place) for line, dated in zip(lines, of_their_day, strict=True))
 
 
 def is_of_its_day(text: str) -> bool:
@@ -171,7 +171,7 @@ def _words(hit: Hit, struck: bool) -> str:
 
 def _remarks(line: PageLine, place: LinkContext) -> Iterator[str]:
     who, others = _who(line.hit, place)
-    others = [name for name in others if name != who and not _names(line.hit.content, name)]
+    others = [name for name in others if name != who and not _says(line.hit.content, name)]
     if others:
         yield "with " + ", ".join(_entity(name, place) for name in others)
     if line.replaced_by is not None:
@@ -197,13 +197,14 @@ def _belief(held: BeliefLine, place: LinkContext) -> str:
 
 
 def _lesson(task: Task, place: LinkContext) -> str:
-    told = [one for strategy in task.strategies for one in strategy.outcomes]
-    newest = {" ".join(one.why.casefold().split()): one for one in told if one.why and not one.ok}
-    why = [one for one in told if one in newest.values()][-_NEWEST:]
-    ok = sum(one.ok for one in told)
-    failed = len(told) - ok
-    named = f" ({', '.join(_reason(one, place) for one in why)})" if why else ""
-    total = ", ".join([*([f"{ok} ok"] if ok else []), *([f"{failed} failed{named}"] if failed else [])])
+    """How often a task worked and failed, with the newest reasons, each once; below it its strategies."""
+    outcomes = [one for strategy in task.strategies for one in strategy.outcomes]
+    newest_of_reason = {" ".join(one.why.casefold().split()): one for one in outcomes if one.why and not one.ok}
+    failures = [one for one in outcomes if one in newest_of_reason.values()][-_NEWEST:]
+    ok = sum(one.ok for one in outcomes)
+    failed = len(outcomes) - ok
+    reasons = f" ({', '.join(_reason(one, place) for one in failures)})" if failures else ""
+    total = ", ".join(filter(None, [f"{ok} ok" if ok else "", f"{failed} failed{reasons}" if failed else ""]))
     return f"{total}\n\n" + _listed(_strategy(strategy, place) for strategy in task.strategies)
 
 
@@ -237,13 +238,14 @@ def _span(hit: Hit) -> str:
 
 
 def _who(hit: Hit, place: LinkContext) -> tuple[str | None, list[str]]:
-    """Whom a line is about, where that is not whose page this is, and all whom it names beside that."""
+    """Whom a line is about (None for the one whose page this is, and for nobody); all whom it names but that one."""
     own = entity_key(place.name) if place.name else None
     others = [name for name in dict.fromkeys(hit.entities) if entity_key(name) != own]
-    return (others[0] if others and hit.entities[0] == others[0] else None), others
+    subject = hit.entities[0] if hit.entities else None
+    return (subject if subject in others else None), others
 
 
-def _names(text: str, name: str) -> bool:
+def _says(text: str, name: str) -> bool:
     """True when a word of the name, in any form, or the name in Han characters stands in the text."""
     words = {stem_word(word) for word in entity_key(name).split() if len(word) > 2 and not is_han(word[0])}
     return bool(words & heads(text)) if words else name in text

@@ -102,12 +102,14 @@ class Planner:
 
     def name_pages(self) -> bool:
         """Plan the pages that names are to get, with nothing but the name: whoever plans then knows them all. False for none."""
-        for name, path in () if self._changes.is_empty else self._paths(self._touched(set())).items():
-            if not self._stands(path) and self._facts.has_lines(name):
+        if self._changes.is_empty:
+            return False
+        for name, path in self._paths(self._touched(set())).items():
+            if not self._exists(path) and self._facts.has_lines(name):
                 self.edits.append(Edit(path, None, _new_page(name, path) or ""))
         return bool(self.edits)
 
-    def _stands(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         return (self._workspace.root / path).exists()
 
     def _read(self, path: str) -> Edit | None:
@@ -117,7 +119,8 @@ class Planner:
             self.notes.append(f"{error.what}; {error.cure}")
             return None
 
-    def _put(self, page: Edit, after: str) -> None:
+    def _plan_edit(self, page: Edit, after: str) -> None:
+        """Plan that a page has the text `after`; with `done`, write it at once."""
         if after != page.text_before:
             edit = page._replace(after=after)
             if not moves_lines(edit):
@@ -150,7 +153,7 @@ class Planner:
         except ValueError as error:
             self.notes.append(f"{path}: {error}")
             return
-        self._put(page, after)
+        self._plan_edit(page, after)
 
     def beliefs(self, write: bool = True) -> Replayed:
         """Plan bank/opinions.md; without `write` only find what the beliefs are and what is to be asked."""
@@ -160,18 +163,19 @@ class Planner:
         text, was, may_write = self._resolved(page.after if page else "")
         entries, parsed = read_entries(text)
         marks = read_last_written(text)
-        given, met = self._replay_input(entries, marks, parsed)
+        given, met_before = self._replay_input(entries, marks, parsed)
         if not write:
-            told = {fact.ref: fact for fact in self._facts.counting({ref for _, _, ref in met})}
-            given = given._replace(before=[(belief, told[ref]) for _, belief, ref in met if ref in told])
+            told = {fact.ref: fact for fact in self._facts.counting({ref for _, _, ref in met_before})}
+            given = given._replace(before=[(belief, told[ref]) for _, belief, ref in met_before if ref in told])
         del parsed  # the lines of the largest page
         replay = replay_beliefs(entries, marks, given)
-        heard = ((str(pair.day), pair.belief, pair.fact) for pair in replay.met)  # older lines that speak by id, again
-        self.made.met = list(map(list, dict.fromkeys((*map(tuple, met), *heard))))
+        met_now = ((str(pair.day), pair.belief, pair.fact) for pair in replay.met)
+        # Without doubles: older lines that speak by id are met again.
+        self.made.met = list(map(list, dict.fromkeys((*map(tuple, met_before), *met_now))))
         self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
         if write and page and may_write and (replay.beliefs or entries or marks):
             written = write_opinions(text, replay)
-            self._put(page, written.text)
+            self._plan_edit(page, written.text)
             if written.problem:
                 self.made.program = ""  # what was found is kept nowhere: the next reflect finds it again
                 self.notes.append(f"{OPINIONS}: {written.problem}")
@@ -182,42 +186,47 @@ class Planner:
     def _replay_input(
         self, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten], page: Page
     ) -> tuple[ReplayInput, list[list[str]]]:
-        """What the replay is given, and the pairs that were met before its window."""
+        """What the replay is given, and the pairs that were met before its window: day, belief and fact, as `Made` keeps them."""
         cited = {ref for entry in entries for ref in entry.refs}
         cited |= {ref for mark in marks.values() for ref in mark.codes}
         places, forgotten = self._facts.places(cited)
-        void = [b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten]  # it had kept others silent
+        # Evidence that counts no more had kept other lines of its day silent.
+        again = [bullet.day for entry in entries for _, bullet in entry.bullets if bullet.ref in forgotten]
         answers, settled = self._facts.answers()
-        void += self._answered(answers, settled, entries)
-        first = min([self._changes.first or date.max, *void])  # also since the days of evidence that counts no more
+        again += self._answered(answers, settled, entries)
+        first = min([self._changes.first or date.max, *again])
         window = ToldSince(self._facts, first, cited | {answer.by.ref for answer in answers})
-        return ReplayInput(
+        given = ReplayInput(
             window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
-            self._today, unread_heads(page, entries, marks), answers, settled, window.days(),
-            lambda refs: self._facts.places(refs)[0],
-        ), [pair for pair in self.made.met if pair[0] < str(window.since)]  # fmt: skip
+            self._today, unread_heads(page, entries, marks), answers, settled, days=window.days(),
+            place_of=lambda refs: self._facts.places(refs)[0],
+        )  # fmt: skip
+        return given, [pair for pair in self.made.met if pair[0] < str(window.since)]
 
     def _answered(self, answers: Sequence[AnswerLine], settled: Set[str], entries: Sequence[BeliefEntry]) -> list[date]:
-        """The days of the lines of which answers say something new. Which one was meant by an answer that is gone, nobody knows."""
-        said = {answer.key: answer.by.day for answer in answers}
-        before, self.made.answers = set(self.made.answers), sorted((*said, *settled))
-        if self._changes.first == date.min or before.difference(said, settled):
-            return [date.min]
-        days = [day for key, day in said.items() if key not in before]
-        fresh, met = settled - before, defaultdict[str, list[tuple[date, str]]](list)
-        for day, ref, fact in self.made.met:
-            met[ref].append((date.fromisoformat(day), fact))
-        for entry in entries if fresh else ():
-            ref, stated = entry.ref or own_id(entry), stated_in(entry)
-            heard = [*((bullet.day, bullet.ref or "") for _, bullet in entry.bullets), *met[ref]]
-            first = stated.ref or "" if stated else ""
-            days += [day for day, fact in heard if not fresh.isdisjoint(questions_of(first, fact, ref))]
+        """The days of the lines that an answer speaks of which is new since the last reflect; the answers are remembered."""
+        day_of = {answer.key: answer.by.day for answer in answers}
+        before, self.made.answers = set(self.made.answers), sorted((*day_of, *settled))
+        if self._changes.first == date.min or before.difference(day_of, settled):
+            return [date.min]  # all days: which line an answer meant that is gone, nobody knows
+        days = [day for key, day in day_of.items() if key not in before]
+        new = settled - before
+        if not new:
+            return days
+        lines_of = defaultdict[str, list[tuple[date, str]]](list)
+        for day, belief, line in self.made.met:
+            lines_of[belief].append((date.fromisoformat(day), line))
+        for entry in entries:
+            belief, stated = entry.ref or own_id(entry), stated_in(entry)
+            lines = [*((bullet.day, bullet.ref or "") for _, bullet in entry.bullets), *lines_of[belief]]
+            stating = (stated.ref if stated else "") or ""
+            days += [on for on, line in lines if not new.isdisjoint(questions_of(stating, line, belief))]
         return days
 
     def _resolved(self, text: str) -> tuple[str, dict[str | None, float | None], bool]:
-        """The page without conflicts of a merge, the confidences it had, and whether it may be written.
+        """The page without conflicts of a merge, the confidences that our side had, and whether it may be written.
 
-        Where a person has a part in a conflict, it is our side, which is not written, with a note.
+        Where a person has a part in a conflict, the page is our side, and is not written; a note says so.
         """
         sides = blocks.conflict_sides(text) if "<<<<<<<" in text else None
         if not sides or not sides[0].disputed | sides[1].disputed:
@@ -237,17 +246,17 @@ class Planner:
 
     def pages(self, replay: Replayed) -> None:
         """Plan the pages of entities, and what world.md and experience.md tell of names without one."""
-        held = self._held(replay)
+        beliefs_of = self._beliefs_by_page(replay)
         keys = {key for belief in replay.beliefs if belief.moved for key in belief.names}
         keys |= {key for entry in replay.withdrawn for key in self._facts.names_of(entry.fact)}
         names = self._touched(keys)
         paths = self._paths(names)
 
         def told(name: str) -> About:
-            beliefs = held[entity_key(name)] if name in paths else ()
+            beliefs = beliefs_of[entity_key(name)] if name in paths else ()
             return self._facts.told(name, paths.get(name))._replace(beliefs=beliefs)
 
-        fresh = {name: told(name) for name, path in paths.items() if not self._stands(path)}
+        fresh = {name: told(name) for name, path in paths.items() if not self._exists(path)}
         for name, about in fresh.items():
             if about.is_empty:
                 del paths[name]  # nothing to tell yet: no page, and no link to it
@@ -261,8 +270,8 @@ class Planner:
             experience[title] = entity_pages.experience_body(about.experience, place._replace(page=EXPERIENCE))
             if path is not None:
                 self._summary(about, place)
-            stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
-            self._note_part(f"@{entity_key(name) if name else ''}", about.pages, stands)
+            shared = [page for page, body in ((WORLD, world[title]), (EXPERIENCE, experience[title])) if body]
+            self._remember_part(f"@{entity_key(name) if name else ''}", about.pages, [path] if path else shared)
             self._memory.progress(done, len(names))
         for path in merged_pages(self._index):
             self._block(path, "summary", "", lambda _: "")
@@ -280,16 +289,18 @@ class Planner:
 
         def body(text: str) -> str:
             own = [line for _, line in blocks.unmanaged_lines(text) if line.strip()]
-            ends = [at for at, line in enumerate(own) if line.strip() == "---"]
-            prose = own[ends[1] + 1 :] if len(ends) > 1 and ends[0] == 0 else own  # below its front matter
+            dashes = [at for at, line in enumerate(own) if line.strip() == "---"]
+            has_front_matter = len(dashes) > 1 and dashes[0] == 0
+            prose = own[dashes[1] + 1 :] if has_front_matter else own
             if about.defined and any(line[0] != "#" for line in prose):
                 return entity_pages.entity_body(about._replace(defined=None, now=[about.defined, *about.now]), place)
             return entity_pages.entity_body(about, place)
 
         self._block(place.page, "summary", _new_page(about.name, place.page) or "", body)
 
-    def _note_part(self, part: str, sources: Iterable[int], stands: Iterable[str]) -> None:
-        self.made.parts[part] = sorted({*sources, *map(page_id, stands)})
+    def _remember_part(self, part: str, sources: Iterable[int], written_on: Iterable[str]) -> None:
+        """Remember from which pages (their numbers) a part was made, and on which it stands: it is made again when one changes."""
+        self.made.parts[part] = sorted({*sources, *map(page_id, written_on)})
 
     def _shared(self, path: str, title: str, sections: Mapping[str, str]) -> None:
         """Plan a page with a section for each name."""
@@ -298,12 +309,12 @@ class Planner:
         def body(text: str) -> str:
             return blocks.merged("\n".join(blocks.block_body(text, name)), sections, self._changes.whole)
 
-        if any(sections.values()) or self._stands(path):
+        if any(sections.values()) or self._exists(path):
             self._block(path, name, f"# {title}\n", body)
 
-    def _held(self, replay: Replayed) -> dict[str, list[BeliefLine]]:
+    def _beliefs_by_page(self, replay: Replayed) -> dict[str, list[BeliefLine]]:
         """The beliefs for the page of each name, by its key: those it holds, and those about it, whose holder is named."""
-        held: dict[str, list[BeliefLine]] = defaultdict(list)
+        beliefs_of: dict[str, list[BeliefLine]] = defaultdict(list)
         ended: dict[str, tuple[str, ...]] = defaultdict(tuple)  # the words of the beliefs that a line ended, by its id
         for belief in replay.beliefs:
             for bullet in belief.items if belief.over else ():
@@ -322,8 +333,8 @@ class Planner:
             )  # fmt: skip
             for key in dict.fromkeys([*people[:1], *named[:1]]):
                 holder = people[0] if people and key != people[0] else ""
-                held[key].append(line._replace(holder=self._facts.known.known_as(holder) if holder else ""))
-        return held
+                beliefs_of[key].append(line._replace(holder=self._facts.known.known_as(holder) if holder else ""))
+        return beliefs_of
 
     def _touched(self, keys: Set[str]) -> dict[str, int]:
         """How many facts name each of those whose part is made again, because of a change or of beliefs about these."""
@@ -378,9 +389,9 @@ class Planner:
         told = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
         made = lessons(outcome for outcomes in told.values() for outcome in outcomes)
         sections = blocks.split_sections(entity_pages.lessons_body(made, LinkContext(LESSONS)))
-        stands = [LESSONS] if sections or self._stands(LESSONS) else []
+        written_on = [LESSONS] if sections or self._exists(LESSONS) else []
         for task, outcomes in told.items():
-            self._note_part(f"#{task}", {page_id(outcome.citation.path) for outcome in outcomes}, stands)
+            self._remember_part(f"#{task}", {page_id(outcome.citation.path) for outcome in outcomes}, written_on)
         self.made.failed = {title: refs for title, refs in self.made.failed.items() if _task_of(title) not in tasks}
         self.made.failed |= {task.name: refs for task in made if task.name and (refs := _failed(task))}
         shared = entity_pages.failures_body(failures(self._all_failed()))
@@ -388,11 +399,11 @@ class Planner:
         def body(text: str) -> str:
             before = "\n".join(blocks.block_body(text, "lessons"))
             titles = blocks.split_sections(before)
-            empty = {title: "" for title in titles if _task_of(title) in tasks or title == _SEVERAL}
-            several = {_SEVERAL: shared} if shared else {}
-            return blocks.merged(before, empty | sections | several, whole, _task_of)
+            emptied = {title: "" for title in titles if _task_of(title) in tasks or title == _SEVERAL}
+            across_tasks = {_SEVERAL: shared} if shared else {}
+            return blocks.merged(before, emptied | sections | across_tasks, whole, _task_of)
 
-        if stands or tasks:
+        if written_on or tasks:
             self._block(LESSONS, "lessons", "# Lessons\n", body)
 
     def _all_failed(self) -> Iterable[tuple[str, str, int, str]]:
@@ -405,21 +416,23 @@ class Planner:
                 yield hit.fact.why, task, count, hit.day or ""
 
     def _digests(self, replay: Replayed) -> None:
-        heard: dict[str, list[Belief]] = defaultdict(list)
+        """Plan the digests of the weeks in which something changed."""
+        with_evidence_in: dict[str, list[Belief]] = defaultdict(list)
         for belief in replay.beliefs:
             for week in {week_of(str(bullet.day)) for bullet in belief.items if bullet.verdict != "stated"}:
-                heard[week].append(belief)
+                with_evidence_in[week].append(belief)
         for week in sorted(self._weeks(replay)):
             page = digest_page(week)
-            told = week_told(self._memory, self._facts, heard[week], week)
+            told = week_told(self._memory, self._facts, with_evidence_in[week], week)
             body = digest_body(told, page)
-            if body or self._stands(page):
+            if body or self._exists(page):
                 self._block(page, "digest", title_of(week), lambda _, body=body: body)  # type: ignore[misc]
             if told.facts:
-                self._note_part(week, told.pages, [page] if body else [])
+                self._remember_part(week, told.pages, [page] if body else [])
             self.digest = told.sentences or self.digest
 
     def _weeks(self, replay: Replayed) -> set[str]:
+        """The weeks of what changed: lines, and evidence of beliefs that moved or were taken back."""
         days = {day for belief in replay.beliefs if belief.moved for day in belief.days_moved}
         days |= {b.day for entry in replay.withdrawn for _, b in entry.bullets}
         found = self._changes.weeks | {week_of(str(day)) for day in days if day <= self._today}
@@ -466,8 +479,11 @@ def _new_page(name: str, path: str) -> str | None:
 
 
 def _task_of(title: str) -> str:
+    """The key of the task that a section of bank/lessons.md is about, by its title (`lessons_body` in entity_pages.py)."""
+    if title == "Without a task":
+        return "@"
     entity = title.removesuffix(" (no task named)")
-    return task_key("", entity) if entity != title else "@" if title == "Without a task" else task_key(title)
+    return task_key(title) if entity == title else task_key("", entity)
 
 
 def _failed(task: Task) -> dict[str, int]:
@@ -532,17 +548,18 @@ def reflect(
     """
     workspace, report = memory.workspace, Reflected()
     whole = since is None or in_conflict(workspace)
-    named: list[str] = []
+    new_pages: list[str] = []
 
-    def job(at: OpenMemory, done: Applied | None = None, names: bool = not dry_run) -> Planner:
+    def job(at: OpenMemory, done: Applied | None = None, names_first: bool = not dry_run) -> Planner:
+        """Plan a round. Pages that names are to get are written first, so that the plan knows them all."""
         at.sync_for_write()
         with at.index.reading():
             planner = Planner(at, None if whole else since or at.today, done)
-            if not (names and planner.name_pages()):
+            if not (names_first and planner.name_pages()):
                 planner.plan(propose)
                 return planner
-        named.extend(apply(workspace, planner.edits, stop=False).written)
-        return job(at, done, names=False)
+        new_pages.extend(apply(workspace, planner.edits, stop=False).written)
+        return job(at, done, names_first=False)
 
     if dry_run:
         plan = memory.run(job)
@@ -556,10 +573,11 @@ def reflect(
                 plan = memory.run(partial(job, done=done))
                 report.add(plan)
                 _written(workspace, plan, done, report)
-                whole = any(isinstance(error, PageChanged) for error in done.failed.values())
-                if not done.written or (done.failed and not whole):
+                saved_meanwhile = any(isinstance(error, PageChanged) for error in done.failed.values())
+                if not done.written or (done.failed and not saved_meanwhile):
                     break  # a page that has no room for its text would have none again
-            report.pages += [path for path in named if path not in report.pages]
+                whole = saved_meanwhile  # of the next round
+            report.pages += [path for path in new_pages if path not in report.pages]
             if report.pages:  # so that the next reader and the count below find a fresh index
                 memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
 

@@ -12,7 +12,6 @@ s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/ev
 
 u is 1, 1/2, 1/3 … for the items of one source on one day, strongest first, those for and those against in one series. Who
 says a thing ten times in a day moves it as three witnesses would; who says both at once moves little.
-
 Everything is a function of the set of items: arrival order plays no part.
 
 - The first statement gives c0, wherever it stands among the evidence. A later one is evidence of strength 1: for, when
@@ -48,34 +47,25 @@ ASIDE = frozenset(("superseded", "questioned"))  # verdicts that move no number
 
 
 class Evidence(NamedTuple):
-    """One dated item of a belief's chain.
-
-    `ref` tells items of one day apart (a citation or a fact id). `verdict` is `stated`, `for`, `against` or `set`.
-    `value` is a confidence in [0,1] for stated and set, a strength in [0,1] for the others; what lies outside counts as
-    the nearest end. `source` is who said it, empty for the owner. `guessed`: stated without a number.
-    """
+    """One dated item of a belief's chain."""
 
     day: date
-    ref: str
-    verdict: str
-    value: float
-    source: str = ""
-    guessed: bool = False
+    ref: str  # tells items of one day apart: a citation, or the id of a fact
+    verdict: str  # `stated`, `for`, `against` or `set`
+    value: float  # a confidence for stated and set, else a strength; below 0 counts as 0, above 1 as 1
+    source: str = ""  # who said it, empty for the owner
+    guessed: bool = False  # stated without a number
 
 
 class Ledger(NamedTuple):
-    """Where a belief stands: what `ledger` finds.
-
-    Weights are those since the last anchor. `contested`: recent evidence disagrees with the older, or both sides weigh
-    much and about the same. `trend` is `rising`, `falling` or `steady`.
-    """
+    """Where a belief stands: what `ledger` finds."""
 
     confidence: float
     deviation: float
-    weight_for: float
+    weight_for: float  # since the last anchor, as the next
     weight_against: float
-    contested: bool
-    trend: str
+    contested: bool  # recent evidence disagrees with the older, or both sides weigh much and about the same
+    trend: str  # `rising`, `falling` or `steady`
 
 
 def in_order(items: Iterable[Evidence]) -> list[Evidence]:
@@ -311,12 +301,16 @@ def is_worded_as_stated(entry: BeliefEntry, stated: Bullet) -> bool:
 def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     """Put the evidence in order and write behind each piece the confidence that follows."""
     bullet_of: dict[Evidence, Bullet] = {}
-    uncounted: list[Bullet] = []
     for number, bullet in enumerate(belief.items):
         if bullet.gone or bullet.verdict in ASIDE:
-            uncounted.append(bullet)
             continue
-        item = _as_evidence(bullet, places.get(bullet.ref or ""))
+        place = places.get(bullet.ref or "")
+        value = bullet.strength
+        if bullet.verdict not in ("for", "against"):  # as it is written: what is read back must give the same
+            value = UNSAID if bullet.number is None else round(bullet.number, 2)
+        item = Evidence(
+            bullet.day, bullet.ref or f"~{bullet.reason}", bullet.verdict, value, place.origin if place else "hand", bullet.guessed
+        )  # fmt: skip
         while item in bullet_of:  # the same twice, by hand
             item = item._replace(ref=f"{item.ref}~{number}")
         bullet_of[item] = bullet
@@ -327,15 +321,6 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         says_it_itself = item.verdict == "set" or (item.verdict == "stated" and at == 0)
         bullet = bullet_of[item]._replace(after=None if says_it_itself else float(shown(confidence)))
         placed.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
-    placed += [((bullet.day, 3, bullet.ref or ""), bullet) for bullet in uncounted]
+    placed += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
     belief.items = [bullet for _, bullet in sorted(placed, key=lambda pair: pair[0])]
     belief.number = shown([UNSAID, *after][-1])
-
-
-def _as_evidence(bullet: Bullet, place: Place | None) -> Evidence:
-    """A piece of evidence as confidence counts it; numbers as they are written, for what is read back must give the same."""
-    value = bullet.strength
-    if bullet.verdict not in ("for", "against"):
-        value = UNSAID if bullet.number is None else round(bullet.number, 2)
-    source = place.origin if place else "hand"
-    return Evidence(bullet.day, bullet.ref or f"~{bullet.reason}", bullet.verdict, value, source, bullet.guessed)

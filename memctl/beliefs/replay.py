@@ -37,10 +37,10 @@ class TrustedFact(NamedTuple):
 
 
 class AnswerLine(NamedTuple):
-    """A line that says what another one says: `S(for=o-1,by=f-2)`. `by` is that other line, `weight` how much it counts."""
+    """A line that says what another one says: `S(for=o-1,by=f-2)`."""
 
     said: Fact
-    by: TrustedFact
+    by: TrustedFact  # that other line; where a fact speaks for itself, the same
     weight: float = 1.0
 
     @property
@@ -50,16 +50,12 @@ class AnswerLine(NamedTuple):
 
 
 class AskedPair(NamedTuple):
-    """A belief and a fact that may speak to it, for `memctl review`: no number changes until somebody answers.
+    """A belief and a fact that may speak to it, for `memctl review`: no number changes until somebody answers."""
 
-    `judgement` is of kind evidence ("for", "against"), or reversal where the holder may have changed their mind; `day` is
-    that of the fact.
-    """
-
-    belief: str
+    belief: str  # their ids
     fact: str
-    judgement: Judgement
-    day: date
+    judgement: Judgement  # of kind evidence, or reversal where the holder may have changed their mind
+    day: date  # of the fact
 
     @property
     def question(self) -> str:
@@ -68,18 +64,14 @@ class AskedPair(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """Every belief in the order of its statement, what reflect takes back, the marks, and what a person should know.
+    """What a replay finds."""
 
-    `asked` are the pairs that only an owner can judge, without those that were answered; `met` are all of them, also those
-    about a belief that is over by now.
-    """
-
-    beliefs: tuple[confidence.Belief, ...]
-    withdrawn: tuple[BeliefEntry, ...]
-    marks: Mapping[str, LastWritten]
-    notes: tuple[str, ...]
-    asked: tuple[AskedPair, ...] = ()
-    met: tuple[AskedPair, ...] = ()
+    beliefs: tuple[confidence.Belief, ...]  # in the order of their statements
+    withdrawn: tuple[BeliefEntry, ...]  # what reflect takes back from the page
+    marks: Mapping[str, LastWritten]  # what the page is to remember, by id of the belief
+    notes: tuple[str, ...]  # what a person should know
+    asked: tuple[AskedPair, ...] = ()  # the pairs that only an owner can judge and has not
+    met: tuple[AskedPair, ...] = ()  # all such pairs, also those about a belief that is over by now
 
 
 Days = Iterable[Sequence[TrustedFact]]
@@ -92,24 +84,18 @@ class ReplayInput(NamedTuple):
     Evidence older than the window stays as it stands on the page. An id without a place is of a line that is gone.
     """
 
-    facts: Sequence[
-        TrustedFact
-    ]  # all of the window; with `days` only those that the page cites or that name others by id
+    facts: Sequence[TrustedFact]  # all of the window; with `days` those that the page cites or that name others by id
     places: Mapping[str, confidence.Place]  # of the ids that the page cites
     forgotten: Set[str]  # ids that were forgotten on purpose, or whose lines count no more though they stand
     names_of: Callable[[Fact], frozenset[str]]  # the keys of those whom a fact names
     judge: Judge
     today: date
-    unread: Mapping[
-        str, int
-    ] = {}  # id of a belief -> the line of its head, which does not parse: neither here nor gone
+    unread: Mapping[str, int] = {}  # id of a belief -> line of its head, which does not parse: neither here nor gone
     answers: Sequence[AnswerLine] = ()
     settled: Set[str] = frozenset()  # ids of questions that were answered
     days: Days | None = None  # all facts of the window, a day at a time from the oldest on, so that few need be held
     place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}  # of ids of facts of the window
-    before: Sequence[
-        tuple[str, TrustedFact]
-    ] = ()  # pairs that were met before the window: id of the belief, and the fact
+    before: Sequence[tuple[str, TrustedFact]] = ()  # pairs met before the window: id of the belief, and the fact
 
 
 def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
@@ -162,9 +148,7 @@ class _Run:
         self.marks, self.given = written, given
         self.by_ref = {fact.ref: fact for fact in given.facts}
         self.beliefs: list[confidence.Belief] = []
-        self.derivable: dict[
-            str, BeliefEntry
-        ] = {}  # entries in which nothing is a person's: their facts state them again
+        self.derivable: dict[str, BeliefEntry] = {}  # entries that are all ours: their facts state them again
         self.taken_out: dict[str, LastWritten] = {}  # beliefs that a person removed from the page
         self.notes: list[str] = []  # for a person to read
         self.met: list[AskedPair] = []
@@ -179,12 +163,8 @@ class _Run:
         self._of_window = set(self.by_ref)  # ids of facts whose places `places` may ask for
         self._never_stated: set[str] = set()  # ids of opinions that bring no belief back
         self._explicit = [*(AnswerLine(fact.fact, fact) for fact in self.by_ref.values()), *given.answers]
-        self._enders: dict[str, list[TrustedFact]] = defaultdict(
-            list
-        )  # by the id of a belief, what says that it ends it
-        self._named_by: dict[str, set[str]] = defaultdict(
-            set
-        )  # by the id of a line, the ids that it or an answer names
+        self._enders: dict[str, list[TrustedFact]] = defaultdict(list)  # id of a belief -> what says that it ends it
+        self._named_by: dict[str, set[str]] = defaultdict(set)  # id of a line -> ids that it, or an answer, names
         for said, told, _ in self._explicit:
             for ref in said.supersedes:
                 self._enders[ref].append(told)
@@ -272,10 +252,9 @@ class _Run:
         if not belief.names:
             self._about_nobody[belief.fact.text].append(belief)
         # At once, not with the other links: what is told after such a day speaks to this belief no more.
-        for ref in (belief.ref, belief.stated or ""):
-            for told in self._enders.get(ref, ()):
-                if told.ref != belief.stated:
-                    self._end(belief, told, "")
+        for told in (*self._enders.get(belief.ref, ()), *self._enders.get(belief.stated or "", ())):
+            if told.ref != belief.stated:
+                self._end(belief, told, "")
 
     def hear(self, day: Sequence[TrustedFact]) -> None:
         """Let the facts of one day speak. Nobody knows which of them came first, and their ids are no reason.
@@ -303,9 +282,8 @@ class _Run:
         """Let facts end the beliefs whose holder surely thinks otherwise now; with `only_older` those of earlier days."""
         for told in facts:
             for belief in self._related(told):
-                if only_older and belief.day >= told.day:
-                    continue
-                judgement = self._judgement(belief, told)
+                is_asked = not only_older or belief.day < told.day
+                judgement = self._judgement(belief, told) if is_asked else None
                 if judgement and judgement.is_certain and judgement.kind == "reversal":
                     self._end(belief, told, judgement.reason)
 
@@ -376,21 +354,18 @@ class _Run:
         if not told.names:
             return [belief for belief in self._about_nobody.get(told.fact.text, ()) if self._is_open(belief, told)]
         for name in told.names & self._without_topics.keys():
-            self._find_topics(name)
+            for belief in self._without_topics.pop(name):
+                for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
+                    held = self._by_topic[name].setdefault(topic, belief)
+                    if isinstance(held, list):
+                        held.append(belief)
+                    elif held is not belief:
+                        self._by_topic[name][topic] = [held, belief]
         known = [self._by_topic[name] for name in told.names if name in self._by_topic]
         about = topics(told.fact.text, frozenset(told.fact.entities)) if known else ()
         found = (of_name[topic] for of_name in known for topic in about if topic in of_name)
         unique = {belief.ref: belief for each in found for belief in (each if isinstance(each, list) else (each,))}
         return [belief for _, belief in sorted(unique.items()) if self._is_open(belief, told)]
-
-    def _find_topics(self, name: str) -> None:
-        for belief in self._without_topics.pop(name):
-            for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
-                held = self._by_topic[name].setdefault(topic, belief)
-                if isinstance(held, list):
-                    held.append(belief)
-                elif held is not belief:
-                    self._by_topic[name][topic] = [held, belief]
 
     def _is_open(self, belief: confidence.Belief, told: TrustedFact) -> bool:
         if belief.over is not None and belief.over <= told.day:

@@ -26,11 +26,9 @@ class Validities(NamedTuple):
     def current(self, entry: int) -> int:
         """What replaced an entry in the end; the entry itself if nothing did."""
         seen = {entry}
-        newer = self.validity[entry].replaced_by
-        while newer is not None and newer not in seen:
+        while (newer := self.validity[entry].replaced_by) is not None and newer not in seen:
             seen.add(newer)
             entry = newer
-            newer = self.validity[entry].replaced_by
         return entry
 
 
@@ -83,9 +81,8 @@ def _gather(
                     ids.update(slot_ids(index, entry.slot, keys))
             if not is_whole[place]:
                 ids |= slot_around(index, entry.slot, keys, entry, deciding_on or "")
-        if public:
-            for slot, name in is_whole:
-                ids.update(private_versions(index, slot, keys_of(index, name)))
+        for slot, name in is_whole if public else ():
+            ids.update(private_versions(index, slot, keys_of(index, name)))
         found = list(by_ids(index, ids - known.keys()).values())
         linked = _linked_to(index, [*fresh, *found])
         if linked and deciding_on is not None:
@@ -127,7 +124,6 @@ def _claim(entry: Row, entity: str) -> Claim:
 
 
 def _linked(entry: Row, relation: str) -> tuple[str, ...]:
-    """The ids that an entry names with a relation; a copy in a managed block names none."""
     if not entry.links or entry.block is not None:
         return ()
     start = f"{relation} "

@@ -15,25 +15,21 @@ _Version = tuple[date, date, tuple[str, int]]
 
 
 class Claim(NamedTuple):
-    """A fact as truth sees it. `slots` are (entity, key) pairs; `place` orders lines that nothing else orders.
-
-    `same` is equal for claims that give a slot the same value. `amends`: it says, in words, that what its slot held was
-    never true. `pinned`: no rule closes it, only a line that names it. `by`: the line that supersedes or corrects in its place.
-    """
+    """A fact as truth sees it."""
 
     id: int
     ref: str
-    slots: tuple[_Slot, ...]
+    slots: tuple[_Slot, ...]  # pairs of entity and key
     valid: Period
-    day: date | None
-    same: int
+    day: date | None  # when it was told
+    same: int  # equal for claims that give a slot the same value
     trusted: bool
-    place: tuple[str, int]
+    place: tuple[str, int]  # page and line: orders what nothing else orders
     supersedes: tuple[str, ...] = ()
     corrects: tuple[str, ...] = ()
-    amends: bool = False
-    pinned: bool = False
-    by: str | None = None
+    amends: bool = False  # it says, in words, that what its slot held was never true
+    pinned: bool = False  # no rule closes it, only a line that names it
+    by: str | None = None  # the line that supersedes or corrects in its place
 
 
 class Validity(NamedTuple):
@@ -101,7 +97,7 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
 
 
 def _links(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
-    """(newer, older, corrects) for each older claim that a trusted line names; `corrects` if it says that this was never true.
+    """(newer, older, corrects) for each claim that a trusted line names; `corrects` if it says that this was never true.
 
     `newer` is that line itself, or the one that it names to stand in its place (`by`).
     """
@@ -177,10 +173,7 @@ def _corrected_in_words(claims: Sequence[Claim]) -> Iterator[tuple[int, int]]:
 
 
 def _held_when_told(known: Sequence[Claim], claim: Claim) -> slice:
-    """Where in `known` the value stands that the slot held when `claim` was told, each time that it was said in a row.
-
-    Nowhere (an empty slice) if it is the value of `claim` itself, or if there was none.
-    """
+    """Where in `known` the claims stand of the value that the slot held when another one was told; nowhere if it is the same."""
     told = claim.day or date.min
     last = (max(told, claim.valid.first or told), date.max, ("\U0010ffff", 0))
     start = end = bisect_right(known, last, key=_version)

@@ -127,9 +127,7 @@ def _tagged(text: str) -> str | None:
     low = text.lower() if len(text.lower()) == len(text) else text
     end, name = max((low.rfind(f"</{name}>"), name) for name in _QUESTION_TAGS)
     start = low.rfind(f"<{name}>", 0, max(end, 0))
-    if start < 0:
-        return None
-    found = text[start + len(f"<{name}>") : end]
+    found = text[start + len(f"<{name}>") : end] if start >= 0 else ""
     return found if found.strip() else None
 
 
@@ -211,12 +209,8 @@ def _prose(text: str) -> tuple[list[str], bool]:
         outside_talk = ["" if number in talk else line for number, line in enumerate(kept)]
         # Where all of it is a talk, its lines without their speakers: the last one that asks is the question then.
         unnamed = [line[label.begins :] if label.name else line for line, label in zip(kept, labels, strict=True)]
-        kept = outside_talk if _count_filled(outside_talk) else unnamed
-    return kept, _count_filled(kept) < _count_filled(lines)
-
-
-def _count_filled(lines: Sequence[str]) -> int:
-    return sum(bool(line.strip()) for line in lines)
+        kept = outside_talk if any(map(str.strip, outside_talk)) else unnamed
+    return kept, any(line.strip() and not its_rest.strip() for line, its_rest in zip(lines, kept, strict=True))
 
 
 def _is_foreign(line: str) -> bool:
@@ -335,7 +329,7 @@ def _rate(part: _Part, is_last: bool) -> int:
         return 0
     others = [sentence for sentence in part if not _instructs_one(sentence)]
     instructions = len(part) - len(others)
-    less = 1 if instructions >= 2 else 0
+    less = int(instructions >= 2)
     if any(_is_marked(sentence) and not _LISTED.match(sentence) for sentence in asking):
         is_at_an_end = others[-1] in asking or others[0] in asking
         return _SURE - less if is_at_an_end else 2 - less

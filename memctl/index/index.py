@@ -81,7 +81,8 @@ class Index:
         self.lasting: dict[str, Any] = {}
         """What such a process keeps for longer: pages that it read, each with the state of its file."""
         self._remembered: tuple[tuple[int, int], dict[str, Any]] = ((-1, -1), {})
-        self._version: int | None = None  # of the data, known once for a whole `reading`: 0 until it is asked for
+        self._version: int | None = None
+        """Of the data: within `reading` 0 until it is asked for, then the same to its end; None outside of it."""
 
     # -- life ---------------------------------------------------------------------------------------------------------
 
@@ -209,7 +210,7 @@ class Index:
         values = (number, *about, rows_sum, *stat, sha256, looked_ns, problem)
         # Not INSERT OR REPLACE: for it SQLite keeps a way back, for which FTS5 writes down all that it holds.
         self._db.execute("DELETE FROM page WHERE id = ?", (number,))
-        self._db.execute(f"INSERT INTO page VALUES ({_marks(len(values))})", values)
+        self._db.execute(f"INSERT INTO page VALUES ({_question_marks(len(values))})", values)
 
     def look_again(self, path: str, status: os.stat_result, looked_ns: int) -> None:
         """The file was read again and is the same: remember its new status."""
@@ -244,6 +245,7 @@ class Index:
         """Make these the rows whose ids are from `first` to before `after`."""
         stored = self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE id >= ? AND id < ?", (first, after))
         old = {row[0]: row for row in stored}
+        # The last two fields of a row are no columns of `entry` (row.py); the very last are the words.
         gone = [row for key, row in old.items() if key not in rows or rows[key][:-2] != row]
         fresh = [row for key, row in rows.items() if old.get(key) != row[:-2]]
         if gone and not self.number & LEFTOVERS:
@@ -258,7 +260,7 @@ class Index:
             "DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?",
             (row[:4] for row in slot_rows(gone)),
         )
-        run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-2] for row in fresh))
+        run(f"INSERT INTO entry VALUES ({_question_marks(len(_STORED))})", (row[:-2] for row in fresh))
         run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in fresh))
         run("INSERT OR IGNORE INTO mention VALUES (?, ?)", mention_rows(fresh))
         run("INSERT OR IGNORE INTO link VALUES (?, ?, ?)", link_rows(fresh))
@@ -332,9 +334,10 @@ class Index:
         found: list[tuple[Any, ...]] = []
         for start in range(0, len(wanted), _CHUNK):
             piece = wanted[start : start + _CHUNK]
-            # Few different lengths, so that SQLite finds its statement ready.
+            # Few different lengths, so that SQLite finds its statement ready; the last key fills up what is left.
             size = next((size for size in (1, 2, 4, 8, 16, 32) if len(piece) <= size), -(-len(piece) // 64) * 64)
-            found += self.rows(sql.replace("{keys}", _marks(size)), [*first, *piece, *piece[-1:] * (size - len(piece))])
+            filling = piece[-1:] * (size - len(piece))
+            found += self.rows(sql.replace("{keys}", _question_marks(size)), [*first, *piece, *filling])
         return found
 
     def each_known(
@@ -352,7 +355,7 @@ class Index:
         if len(known) + len(fresh) > _MOST_KNOWN:
             known.clear()
             fresh = wanted
-        known.update(dict.fromkeys(fresh))
+        known.update(dict.fromkeys(fresh))  # None for those that have no row
         known.update({row[0]: make(row) for row in self.rows_in(sql, fresh)})
         return {key: value for key in wanted if (value := known[key]) is not None}
 
@@ -397,5 +400,5 @@ def code(error: Exception) -> int | None:
     return None if found is None else found & 0xFF
 
 
-def _marks(count: int) -> str:
+def _question_marks(count: int) -> str:
     return ", ".join("?" * count)

@@ -45,7 +45,10 @@ class Step(NamedTuple):
 
     @property
     def is_young(self) -> bool:
-        """True for a page that was read, and whose file shows no change since: it is read again only if too young to tell."""
+        """True for a page that was read, and whose file shows no change since.
+
+        It is a step only if it was too young when we looked (`RACY_NS`): it may have changed after that.
+        """
         disk, row = self
         if disk is None or disk.status is None or row is None or not row.sha256:
             return False
@@ -61,6 +64,7 @@ def changes(found: Sequence[PageFile], known: Sequence[Known]) -> list[Step]:
 
 
 def _is_known(step: Step) -> bool:
+    """True where the index surely holds the page as it is: nothing is to be done."""
     disk, row = step
     if disk is None or row is None:
         return False
@@ -110,6 +114,7 @@ def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = 
 
 
 def _read_some(workspace: Workspace, wanted: Iterable[tuple[str, bytes]]) -> list[Read]:
+    """Pages as another process hands them over: with all their rows made."""
     reads = [_read(workspace, *page) for page in wanted]
     return [read._replace(rows=read.rows._replace(rows=tuple(read.rows.rows))) if read.rows else read for read in reads]
 
@@ -137,24 +142,21 @@ def _read_in_parallel(
                 piece.cancel()
 
 
-_FIRST = 0.1  # of the pages: an index that lacks more of them is built to its end before anything is answered from it
+_MAY_LACK = 0.1  # of the pages: an index that lacks more is built to its end before anything is answered from it
 BATCH_SECONDS = 0.25  # pages committed together; a page is never split between transactions
 BULK_SECONDS = 1.0
 
 
 @dataclass(slots=True)
 class SyncReport:
-    """What a sync did: pages by outcome, problems by path, and why the index may be stale (None: it is fresh).
-
-    `obstacle` is what kept it from writing, for a caller to whom that is an error.
-    """
+    """What a sync did, in pages, and what is wrong."""
 
     read: int = 0
     dropped: int = 0
     unchanged: int = 0
-    problems: dict[str, str] = field(default_factory=dict)
-    stale: str | None = None
-    obstacle: MemctlError | None = None
+    problems: dict[str, str] = field(default_factory=dict)  # by path
+    stale: str | None = None  # why the index may be; None where it is fresh
+    obstacle: MemctlError | None = None  # what kept it from writing, for a caller to whom that is an error
 
     @property
     def changed(self) -> int:
@@ -183,7 +185,7 @@ def sync(
         workspace = workspace.whole  # the index of a view that hides nothing is the owner's
     found, known = workspace.scan() if found is None else found, index.known()
     refs = " ".join(sorted(workspace.hides or ())).encode()
-    hides = int.from_bytes(hashed(refs, 4)) >> 3 or 1 if refs else 0
+    hides = (int.from_bytes(hashed(refs, 4)) >> 3 or 1) if refs else 0  # which lines, as a number; 0 for none
     if index.hides != hides:  # other lines are private than last time: what cites them is on any page
         known = [row._replace(looked_ns=0) for row in known]
     # What only may have changed comes last: it would use up the time of what has. In the order of the numbers of pages,
@@ -196,9 +198,10 @@ def sync(
             report.stale = f"pages changed ({changed}), and the index cannot be written: {index.frozen}"
             report.obstacle = CannotWrite(str(workspace.memory), index.frozen)
     elif steps:
-        unseen = sum(disk is not None and disk.status is not None and row is None for disk, row in steps)
-        capped = seconds is not None and unseen <= _FIRST * len(found)
-        limits = _Limits(wait, time.monotonic() + (seconds or 0.0) if capped else float("inf"), hides, parallel)
+        lacking = sum(disk is not None and disk.status is not None and row is None for disk, row in steps)
+        is_capped = seconds is not None and lacking <= _MAY_LACK * len(found)
+        deadline = time.monotonic() + (seconds or 0.0) if is_capped else float("inf")
+        limits = _Limits(wait, deadline, hides, parallel)
         progress(0, len(steps), _WHAT)
         _take_all(workspace, index, steps, report, limits, progress)
         progress(len(steps), len(steps), _WHAT)
@@ -283,6 +286,7 @@ def _take_some(
 
 
 def _take(index: Index, step: Step, reads: Iterator[Read], report: SyncReport) -> None:
+    """Make the index hold one page as it is on disk; of those that could be opened, `reads` has the next one."""
     disk, row = step
     if disk is None:
         index.drop(step.path)
@@ -349,7 +353,7 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
 
 
 def _views(workspace: Workspace) -> list[Workspace]:
-    """The public view of a workspace, where it hides anything."""
+    """The public view of a workspace where it hides anything, else nothing."""
     hides = with_index(workspace, private_refs) if workspace.hides is None else None
     return [replace(workspace, hides=hides)] if hides else []
 

@@ -66,7 +66,7 @@ def remove(workspace: Workspace, path: str, expected: bytes) -> None:
 
 
 def put(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
-    """The same without the lock and the bound, for any file of any folder that has a `Workspace` made of it."""
+    """`replace` without lock, limit of length and journal: for any file of any folder that has a `Workspace` made of it."""
     with as_cannot_write(path):
         _sweep_once((workspace.root / path).parent)
         if expected is None:
@@ -119,14 +119,14 @@ def _put_over(workspace: Workspace, path: str, expected: bytes, data: bytes) -> 
         if _status(target, path).st_mtime_ns != status.st_mtime_ns or not _holds(target, expected):
             raise PageChanged(path)
         try:
-            is_kept = _exchange(temporary, target)
+            has_come_out = _exchange(temporary, target)
         except FileNotFoundError as error:
             raise PageChanged(path) from error
         # The file first: the less time until a save is given back, the less likely that anybody sees the new text.
-        if not is_kept or (is_at(temporary, status) and _holds(temporary, expected)):
+        if not has_come_out or (is_at(temporary, status) and _holds(temporary, expected)):
             confirm(workspace, path)
             # An editor that had opened the page before the swap may have begun to write into what came out only now.
-            if not is_kept or _holds(temporary, expected):
+            if not has_come_out or _holds(temporary, expected):
                 return
         # Give back what was saved; unless somebody saved over the new text too, which is their latest then.
         _exchange(temporary, target)
@@ -137,9 +137,10 @@ def _put_over(workspace: Workspace, path: str, expected: bytes, data: bytes) -> 
 
 
 def _exchange(temporary: Path, target: Path) -> bool:
-    """Swap the two names. In three steps where there is no single one, which overwrites a save in that very moment.
+    """Swap the two names, so that what the page was comes out under the name of the temporary file.
 
-    False on a disk without even hard links: then nothing came out.
+    Where the system has no single step for it, it takes three, which overwrite a save in that very moment. False on a disk
+    without even hard links: the page is overwritten, and nothing comes out.
     """
     if swap(temporary, target):
         return True

@@ -31,39 +31,32 @@ class PageLine(NamedTuple):
 
 
 class BeliefLine(NamedTuple):
-    """A belief as a page shows it: `trend` is rising, falling or steady, `ref` its id in bank/opinions.md.
-
-    `holder` is named where the page is that of somebody or something else; `before` are the words of what it replaced.
-    """
+    """A belief as a page shows it."""
 
     text: str
     confidence: float
-    trend: str
+    trend: str  # rising, falling or steady
     contested: bool
-    ref: str
+    ref: str  # its id in bank/opinions.md
     count_for: int = 0
     count_against: int = 0
-    holder: str = ""
-    before: tuple[str, ...] = ()
+    holder: str = ""  # empty on the holder's own page
+    before: tuple[str, ...] = ()  # the words of what it replaced
 
 
 class About(NamedTuple):
-    """All that is told of a name, made from `pages` (their numbers): on its own page in this order, or on the shared pages.
-
-    `defined` says who or what it is, where the page itself does not. `now` are lines that hold, those of slots first;
-    `related` are names. `world` and `experience` are for the shared pages of these names, without a page of its own.
-    """
+    """All that is told of a name: on its own page in this order, or on the shared pages where it has none."""
 
     name: str
-    defined: PageLine | None = None
-    now: Sequence[PageLine] = ()
+    defined: PageLine | None = None  # who or what it is, where the page itself does not say so
+    now: Sequence[PageLine] = ()  # lines that hold, those of slots first
     beliefs: Sequence[BeliefLine] = ()
     plans: Sequence[PageLine] = ()
     events: Sequence[PageLine] = ()
-    related: Sequence[str] = ()
-    world: Sequence[PageLine] = ()
+    related: Sequence[str] = ()  # names
+    world: Sequence[PageLine] = ()  # for the page that names without one share, as the next
     experience: Sequence[PageLine] = ()
-    pages: Set[int] = frozenset()
+    pages: Set[int] = frozenset()  # the numbers of the pages that all this was made from
 
     @property
     def is_empty(self) -> bool:
@@ -79,15 +72,12 @@ class About(NamedTuple):
 
 
 class LinkContext(NamedTuple):
-    """Where a line will stand: the page, whose it is, the pages of others by `entity_key`, and how names are linked.
-
-    `wiki` is empty for Markdown links, else what stands in `[[…]]`: the name, or the file, by which Obsidian goes.
-    """
+    """Where a line will stand, and how names are linked there."""
 
     page: str
-    name: str = ""
-    pages: Mapping[str, str] = {}
-    wiki: str = ""
+    name: str = ""  # whose page it is
+    pages: Mapping[str, str] = {}  # of others, by `entity_key`
+    wiki: str = ""  # empty for Markdown links, else what stands in `[[…]]`: "name", or "file", by which Obsidian goes
 
 
 def entity_body(about: About, place: LinkContext) -> str:

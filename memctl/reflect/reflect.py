@@ -210,13 +210,10 @@ class Planner:
         if self._changes.first == date.min or before.difference(day_of, settled):
             return [date.min]  # all days: which line an answer meant that is gone, nobody knows
         days = [day for key, day in day_of.items() if key not in before]
-        new = settled - before
-        if not new:
-            return days
-        lines_of = defaultdict[str, list[tuple[date, str]]](list)
+        new, lines_of = settled - before, defaultdict[str, list[tuple[date, str]]](list)
         for day, belief, line in self.made.met:
             lines_of[belief].append((date.fromisoformat(day), line))
-        for entry in entries:
+        for entry in entries if new else ():
             belief, stated = entry.ref or own_id(entry), stated_in(entry)
             lines = [*((bullet.day, bullet.ref or "") for _, bullet in entry.bullets), *lines_of[belief]]
             stating = (stated.ref if stated else "") or ""
@@ -290,8 +287,7 @@ class Planner:
         def body(text: str) -> str:
             own = [line for _, line in blocks.unmanaged_lines(text) if line.strip()]
             dashes = [at for at, line in enumerate(own) if line.strip() == "---"]
-            has_front_matter = len(dashes) > 1 and dashes[0] == 0
-            prose = own[dashes[1] + 1 :] if has_front_matter else own
+            prose = own[dashes[1] + 1 :] if len(dashes) > 1 and dashes[0] == 0 else own  # below its front matter
             if about.defined and any(line[0] != "#" for line in prose):
                 return entity_pages.entity_body(about._replace(defined=None, now=[about.defined, *about.now]), place)
             return entity_pages.entity_body(about, place)
@@ -480,10 +476,10 @@ def _new_page(name: str, path: str) -> str | None:
 
 def _task_of(title: str) -> str:
     """The key of the task that a section of bank/lessons.md is about, by its title (`lessons_body` in entity_pages.py)."""
-    if title == "Without a task":
-        return "@"
     entity = title.removesuffix(" (no task named)")
-    return task_key(title) if entity == title else task_key("", entity)
+    if entity != title:
+        return task_key("", entity)
+    return "@" if title == "Without a task" else task_key(title)
 
 
 def _failed(task: Task) -> dict[str, int]:

@@ -48,12 +48,12 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
 
     They are remembered as shown.
     """
-    held: list[tuple[str, list[Doubt]]] = []
-    found = _open_now(memory, partial(_doubts, held=held))
+    looked_up: list[tuple[str, list[Doubt]]] = []
+    found = _open_now(memory, partial(_doubts, looked_up=looked_up))
     remember(memory.workspace, found)
-    for state, asked in held:  # where the pages stayed as they were while they were read
+    for state, doubts in looked_up:  # where the pages stayed as they were while they were read
         if memory.run(lambda at: not at.synced().stale and _state(at)) == state:
-            remember_held(memory.workspace, state, asked)
+            remember_held(memory.workspace, state, doubts)
     _in_public(memory, questions)
     return found if memory.workspace.hides is None else tuple(each for each in found if not each.is_for_owner)
 
@@ -89,38 +89,42 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
     answered = settled(memory.index, unique)
     left = {ref: doubt for ref, doubt in unique.items() if ref not in answered}
     hits = _lines(memory, [ref for doubt in left.values() if doubt.kind not in ("same", "keep") for ref in doubt.about])
-    waits = keep.read(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
-    hits |= {each.id: _candidate_hit(each) for each in waits}
-    reasons = {each.id: each.reason for each in waits}
+    waiting = keep.read(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
+    hits |= {each.id: _candidate_hit(each) for each in waiting}
+    reasons = {each.id: each.reason for each in waiting}
     made: list[Question] = []
     for ref, doubt in left.items():
         if doubt.kind == "same":
             made.append(_about_names(memory, doubt))
             continue
-        sides = [hits.get(each) for each in ([ref] if doubt.kind == "keep" else doubt.about)]
-        read = tuple(side for side in sides if side and (were_shown or _speaks(doubt, side)))
-        if len(read) == len(sides):  # else a line is gone, or says nothing any more
-            names = [name for side in read for name in side.entities]
-            shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
+        lines = [hits.get(each) for each in ([ref] if doubt.kind == "keep" else doubt.about)]
+        sides = tuple(line for line in lines if line and (were_shown or _speaks(doubt, line)))
+        if len(sides) == len(lines):  # else a line is gone, or says nothing any more
+            names = [name for side in sides for name in side.entities]
+            shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(sides))
             about = shared or tuple(dict.fromkeys(names))[:2]
-            made.append(Question(doubt.kind, doubt.about, read, about, reasons.get(ref, doubt.reason)))
+            made.append(Question(doubt.kind, doubt.about, sides, about, reasons.get(ref, doubt.reason)))
     ordered = sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id))
     return tuple(_once(ordered))
 
 
 def _once(ordered: Sequence[Question]) -> Iterator[Question]:
-    """The questions without those about two lines, or the same two said again, that another one, worth more, asks about too,
-    and without plans of which another asks whether they were replaced."""
+    """Of the questions about the same two lines (or lines that say the same) only the first, which is worth most.
+
+    Without plans of which another question asks whether they were replaced.
+    """
     pairs: set[frozenset[tuple[str, ...]]] = set()
     replaced = {question.sides[0].content for question in ordered if question.kind in ("replaced", "reversed")}
     for question in ordered:
+        if question.kind == "same":  # about two names
+            yield question
+            continue
         if question.kind == "due" and question.sides[0].content in replaced:
             continue
         pair = frozenset((side.content, *side.entities) for side in question.sides)
-        if question.kind == "same" or len(pair) < 2 or pair not in pairs:
+        if len(pair) < 2 or pair not in pairs:
             yield question
-        if question.kind != "same":
-            pairs.add(pair)
+        pairs.add(pair)
 
 
 def _lines(memory: OpenMemory, refs: Sequence[str]) -> dict[str, Hit]:
@@ -143,26 +147,28 @@ def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
 
 
 def _speaks(doubt: Doubt, hit: Hit) -> bool:
-    """False for a line that no longer holds. A plan is due when its day has passed, so it needs a date.
-
-    What came from outside gives way to the owner's own line until the owner has answered. What was replaced itself since may
-    still have replaced another.
-    """
-    if doubt.kind == "replaced" and hit.superseded_by is not None and hit.ref == doubt.about[-1]:
-        return not hit.retracted
-    asks_of_outside = doubt.kind == "trust" and hit.superseded_by in doubt.about
-    if hit.superseded_by is not None and not asks_of_outside:
-        return False
-    return _was_ahead(hit) if doubt.kind == "due" else not hit.retracted and not hit.expired
+    """False for a line of which a doubt need not be asked any more: it no longer holds, or is no plan that can be due."""
+    if hit.superseded_by is not None:
+        if doubt.kind == "replaced" and hit.ref == doubt.about[-1]:
+            return not hit.retracted  # the newer line: what was replaced itself since may still have replaced the older
+        # From outside: it gives way to the owner's own line until the owner has answered.
+        gives_way = doubt.kind == "trust" and hit.superseded_by in doubt.about
+        if not gives_way:
+            return False
+    if doubt.kind == "due":
+        return _was_ahead(hit)
+    return not hit.retracted and not hit.expired
 
 
 def _was_ahead(hit: Hit) -> bool:
-    """True for a line that began after it was told, or may have, or whose words are a plan; one that its author gave an end is
-    over, and what comes every year has no end."""
+    """True for a line that began after the day on which it was told, or may have, or whose words are a plan.
+
+    One that its author gave an end is over by itself, and what comes every year is never over.
+    """
     if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or is_yearly(hit.content):
         return False
-    ahead = str(hit.valid.first or "") > hit.day or is_plan(hit.content)
-    return ahead or coming(hit.content, date.fromisoformat(hit.day)) is not None
+    begins_later = str(hit.valid.first or "") > hit.day
+    return begins_later or is_plan(hit.content) or coming(hit.content, date.fromisoformat(hit.day)) is not None
 
 
 def _spelled(name: str, side: Hit | None) -> str:
@@ -209,18 +215,19 @@ _LATELY = 90  # days; what was told, or passed, before that is asked about no mo
 _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it says
 
 
-def _doubts(memory: OpenMemory, held: list[tuple[str, list[Doubt]]]) -> Iterator[Doubt]:
+def _doubts(memory: OpenMemory, looked_up: list[tuple[str, list[Doubt]]]) -> Iterator[Doubt]:
     """Everything that is to be asked today, whether it was answered or not. Reads the open index as it is.
 
-    What takes long is taken from the last time, if it is known of this state of the pages, else put into `held` with that state.
+    What takes long is taken from the last time, if it is known of this state of the pages. Else it is looked up, and put
+    into `looked_up` with that state.
     """
     yield from _quick_doubts(memory)
     state = _state(memory)
-    asked = read_held(memory.workspace, state) if state else None
-    if asked is None:
-        asked = [*_replaced(memory, days_before(memory.today, _LATELY)), *_held(memory)]
-        held += [(state, asked)] if state else []
-    yield from asked
+    doubts = read_held(memory.workspace, state) if state else None
+    if doubts is None:
+        doubts = [*_replaced(memory, days_before(memory.today, _LATELY)), *_left_by_reflect(memory)]
+        looked_up += [(state, doubts)] if state else []
+    yield from doubts
 
 
 def _state(memory: OpenMemory) -> str:
@@ -270,6 +277,7 @@ def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
 
 
 def _same(memory: OpenMemory) -> Iterator[Doubt]:
+    """Names so much alike that they may be of one."""
     index, known = memory.index, KnownNames(memory.index)
     named = [(each.name, name) for each in all_entities(index) for name in (each.name, *each.names)]
     keys = names_told(index, memory.today)
@@ -281,7 +289,7 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
                 yield Doubt("same", tuple(sorted(map(entity_key, (entity, near.entity)))), near.reason)
 
 
-def _held(memory: OpenMemory) -> Iterator[Doubt]:
+def _left_by_reflect(memory: OpenMemory) -> Iterator[Doubt]:
     """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
     planner = Planner(memory, memory.today)
     replay = planner.beliefs(write=False)

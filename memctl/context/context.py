@@ -34,20 +34,15 @@ from .pack import Item, Pack, fitting, item_of, made_pack, recalled_block, stabl
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """What a context may hold: `budget` in tokens (None: that of the settings), lines `about` somebody and `since` a day.
+    """What a context may hold; None is as in the settings. Untrusted lines never enter one."""
 
-    Untrusted lines never enter a context, private ones only with `private`, for a model on this machine. `count` counts
-    tokens; None is the counter of the settings. In a chat, `inject` is where what is recalled stands: user or system (None:
-    as in the settings), and `session` the name under which what its user stated is kept until it ends.
-    """
-
-    budget: int | None = None
-    about: Sequence[str] = ()
-    since: str | None = None
-    private: bool = False
-    count: Counter | None = None
-    inject: str | None = None
-    session: str | None = None
+    budget: int | None = None  # in tokens
+    about: Sequence[str] = ()  # only lines about these
+    since: str | None = None  # only lines told from this day on
+    private: bool = False  # private lines too, for a model on this machine
+    count: Counter | None = None  # what counts tokens
+    inject: str | None = None  # in a chat, where what is recalled stands: user or system
+    session: str | None = None  # in a chat, the name under which what its user stated is kept until it ends
 
     def settled(self, memory: OpenMemory) -> tuple[int, Counter, Query]:
         """Budget, counter and filters, with the settings for what is not given."""
@@ -72,24 +67,25 @@ def context(
         core, warnings = core_of(opened)
         warnings += staleness(opened)
         layers = Layers(opened, count, filters, core)
-        core = core if stable else ""
-        left = room_beside(core, budget, count)
+        shown_core = core if stable else ""
+        left = room_beside(shown_core, budget, count)
         chosen: dict[str, list[Item]] = {"recalled": []}
-        last = ""
-        if stable:  # each layer within its share; what lessons leave flows on. The last to go stands last
+        waiting = ""
+        if stable:  # each layer within its share; lessons leave what they do not need to the recent lines
             known = layers.known(left)
             beside = left - layers.cost(known)
             share = int(beside * layers.share("lessons"))
             lessons = layers.lessons(share, known)
             share += int(beside * layers.share("recent")) - layers.cost(lessons)
+            # In this order: where all is too long after all, the first goes first.
             chosen |= {"recent": layers.recent(share, (*known, *lessons)), "lessons": lessons, "known": known}
-            last = waiting_line(opened)
+            waiting = waiting_line(opened)
         before = [item for items in chosen.values() for item in items]
         left -= layers.cost(before) + _MARKS * (len(chosen) - 1)
         if recalled:
             chosen["recalled"] = layers.recalled(message, left, before)
-        last = last if count(last) <= left else ""
-        return made_pack(core, chosen, budget, count, [*warnings, *layers.warnings], last, layers.rest)
+        waiting = waiting if count(waiting) <= left else ""
+        return made_pack(shown_core, chosen, budget, count, [*warnings, *layers.warnings], waiting, layers.rest)
 
     return memory.run(job)
 
@@ -155,6 +151,7 @@ def _as_items(memory: OpenMemory, answer: Answer, ids: bool = False) -> list[Ite
 
 
 def _rest(answer: Answer, items: Sequence[Item]) -> str:
+    """The line that says where the rest of an answer stands, of which `items` are shown."""
     shown = {item.source for item in items}
     left = [hit.day or hit.source.path for hit in answer.hits if str(hit.source) not in shown]
     return more_line((*left, *answer.more), (item.day or item.source.partition("#")[0] for item in items))
@@ -171,24 +168,24 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
         return ""
     query = query_of(prompt, Query(), memory.today)
     answer = recall(memory, query, k=most)
-    likely = answer.answerable or 0.0
-    best = max((hit.score for hit in answer.hits), default=0.0)
+    chance = answer.answerable or 0.0
+    best_score = max((hit.score for hit in answer.hits), default=0.0)
     asks = asks_anywhere(query.pasted or query.words)
-    speaks = likely >= _SPEAKS and asks
-    first = {str(hit.source) for hit in answer.hits[:_FIRST] if speaks and hit.score >= _AS_GOOD * best}
-    bearers = {name for hit in answer.hits for name in hit.entities}
-    weights, known = memory.run(lambda opened: _weights_and_names(opened.index, query.words))
-    names = known.union(_named_in(query.words, bearers))
-    days = _days_asked(query, names, memory.today) if asks else ()
-    then = {str(hit.source) for hit in answer.hits if _is_of(hit, days)}
-    fits = _relevant(pack.items, names, weights, first, likely >= _SURE, then)
-    shown = {item.source for item in fits}
+    is_likely = chance >= _LIKELY and asks
+    best = {str(hit.source) for hit in answer.hits[:_BEST] if is_likely and hit.score >= _BEST_SHARE * best_score}
+    named_in_hits = {name for hit in answer.hits for name in hit.entities}
+    weights, named_on_pages = memory.run(lambda opened: _weights_and_names(opened.index, query.words))
+    names = named_on_pages.union(_named_in(query.words, named_in_hits))
+    times = _times_alone(query, names, memory.today) if asks else ()
+    in_time = {str(hit.source) for hit in answer.hits if _is_of(hit, times)}
+    relevant = _relevant(pack.items, names, weights, best, chance >= _SURE, in_time)
+    shown = {item.source for item in relevant}
     newer = {hit.superseded_by or hit.perhaps_superseded_by for hit in answer.hits if str(hit.source) in shown}
     shown |= {str(hit.source) for hit in answer.hits if hit.ref in newer}  # in whatever words it is told
     return recalled_block([item for item in pack.items if item.source in shown][:most])
 
 
-def _days_asked(query: Query, names: Collection[str], today: date) -> Sequence[Period]:
+def _times_alone(query: Query, names: Collection[str], today: date) -> Sequence[Period]:
     """The times of a question for nothing but these: "what happened last week?", "what did Anna do on Monday?"."""
     if query.days:
         return (query.days,)
@@ -206,12 +203,12 @@ def _is_of(hit: Hit, times: Sequence[Period]) -> bool:
     return any(time.holds(day) for time in times for day in filter(None, days))
 
 
-_SPEAKS = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
+_LIKELY = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
 _SURE = 0.97  # the same for a line that shares nothing but the name
-_FIRST, _AS_GOOD = 3, 0.6  # so many lines, of at least this share of the best score
+_BEST, _BEST_SHARE = 3, 0.6  # the best lines: so many, of at least this share of the best score
 _WORDS = 2  # of the prompt that a line shares, unless one of them is a name or an identifier
-_SHARE = 0.25  # of the weight of the prompt's words
-_BESIDE_A_NAME = 0.05  # the same for a line that is about whom the prompt names
+_WEIGHT_SHARE = 0.25  # of the weight of the prompt's words that those have which a line shares
+_WEIGHT_SHARE_NAMED = 0.05  # the same for a line that is about whom the prompt names
 
 
 def _weights_and_names(index: Index, words: str) -> tuple[dict[str, float], set[str]]:
@@ -239,14 +236,14 @@ _WORD = re.compile(r"[㐀-鿿]+|[^\W\d_㐀-鿿]+(?:-[^\W\d_㐀-鿿]+)*")  # "Ann
 
 
 def _relevant(
-    items: Iterable[Item], names: Collection[str], weights: Mapping[str, float], first: Collection[str], sure: bool,
-    then: Collection[str],
+    items: Iterable[Item], names: Collection[str], weights: Mapping[str, float], best: Collection[str], is_sure: bool,
+    in_time: Collection[str],
 ) -> list[Item]:  # fmt: skip
     """Those of the items that are about whom a prompt names, and share with it an identifier or enough of its words.
 
-    `weights` are those of the prompt's words, `first` the sources of what was found best where an answer is likely; where
-    it is `sure`, such a line need share no more than the name. `then` are the sources of what is of the time that alone is
-    asked for. What was found by meaning alone does not pass.
+    `weights` are those of the prompt's words. `best` are the sources of the best lines where an answer is likely: such a
+    line need share one word, and where an answer `is_sure`, no more than the name. `in_time` are the sources of what is of
+    the time that alone is asked for. What was found by meaning alone does not pass.
     """
     own = {term for name in names for term in terms(name)}
     wanted = {term: weight for term, weight in weights.items() if term not in own and len(term) > 1}
@@ -257,15 +254,15 @@ def _relevant(
         line = item.line.partition("]")[2]
         if names and not find_names(" ".join(_WORD.findall(line)), known):
             return False  # it answers the same question about somebody else
-        if item.source in then:
+        if item.source in in_time:
             return True
         shared = {term for term in terms(line) if term in wanted}
-        if item.source in first:
-            return bool(not own or shared or sure)
+        if item.source in best:
+            return bool(not own or shared or is_sure)
         share = sum(wanted[term] for term in shared) / whole
         if names:
-            return bool(shared) and share >= _BESIDE_A_NAME
-        return any(map(is_identifier, shared)) or (len(shared) >= _WORDS and share >= _SHARE)
+            return bool(shared) and share >= _WEIGHT_SHARE_NAMED
+        return any(map(is_identifier, shared)) or (len(shared) >= _WORDS and share >= _WEIGHT_SHARE)
 
     return [item for item in items if fits(item)]
 

@@ -29,27 +29,22 @@ _ENOUGH = {"zh": 18}  # terms of a statement that is not joined to what it repli
 class CandidateFact(NamedTuple):
     """A fact that a turn seems to state. `fact.source` is left to whoever knows the file.
 
-    `turn` is `Turn.number`; `rule` one of decision, preference, correction, person, plan, did, state, thing, remember,
-    standing, outcome, agreed, chosen, answered, continued, report, finding, diagnosis; `judgement` says whether it is written or asked about,
-    and why; `quote` is the sentence as it was said. `corrects` is the text whose place it takes,
-    `instead` the old and the new value of a correction that says nothing more.
-
-    An ingest adds for which `day` it would be kept, who said it (`role`) and on which `line` of the transcript, and whether it
-    is `certain`; of what is, the `number`, counted from 1.
+    `rule` is one of decision, preference, correction, person, plan, did, state, thing, remember, standing, outcome, agreed,
+    chosen, answered, continued, report, finding, diagnosis. What stands below `instead` is added by an ingest.
     """
 
     fact: Fact
-    turn: int
+    turn: int  # `Turn.number`
     rule: str
-    judgement: Judgement
-    quote: str
-    corrects: str | None = None
-    instead: tuple[str, str] | None = None
-    day: date = date.min
-    role: str = ""
-    line: int = 0
+    judgement: Judgement  # whether it is written or asked about, and why
+    quote: str  # the sentence as it was said
+    corrects: str | None = None  # the text whose place it takes
+    instead: tuple[str, str] | None = None  # the old and the new value of a correction that says nothing more
+    day: date = date.min  # for which it would be kept
+    role: str = ""  # of who said it
+    line: int = 0  # of the transcript
     certain: bool = False
-    number: int = 0
+    number: int = 0  # among those that are certain, from 1
 
     @property
     def reason(self) -> str:
@@ -90,15 +85,16 @@ def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sen
     """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
     if _is_fiction(turn, before):
         return
-    said = list(own_sentences(turn.text))
-    held: tuple[FoundStatement, Sentence] | None = None
-    for at, sentence in enumerate(said):
-        found = _judged(turn, sentence, before, not at)
-        if held and not found and not held[0].outcome:
-            yield _both(*held, sentence)
-        held = None
-        if found and at + 1 < len(said) and said[at + 1].opens("taken_back"):
-            held = found, sentence
+    sentences = list(own_sentences(turn.text))
+    held_back: tuple[FoundStatement, Sentence] | None = None  # until it is known what the next sentence takes back
+    for at, sentence in enumerate(sentences):
+        found = _judged(turn, sentence, before, is_first=at == 0)
+        if held_back and not found and not held_back[0].outcome:
+            yield _both(*held_back, sentence)
+        held_back = None
+        is_taken_back = at + 1 < len(sentences) and sentences[at + 1].opens("taken_back")
+        if found and is_taken_back:
+            held_back = found, sentence
         elif found:
             yield found, sentence
         if not found and not sentence.is_question:
@@ -113,23 +109,24 @@ def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[F
     return found._replace(said=(found.told or found.said) + gap + after.said, told=None), joined
 
 
-def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> FoundStatement | None:
+def _judged(turn: Turn, sentence: Sentence, before: Before, is_first: bool) -> FoundStatement | None:
     """What a sentence states: with what was said before it, if it speaks of that, else by itself."""
-    number = turn.number
     if not before.between_people:
         told = remembered(sentence) or standing_rule(sentence)
         if told:
             return told
         if own_part(sentence).has("remember_bare"):
             return _pointed_back(turn, sentence, before)
-    if first and not before.between_people and (found := agreed(turn, sentence, before)):
+    if is_first and not before.between_people and (found := agreed(turn, sentence, before)):
         return found
-    found = corrected(number, sentence, before) or outcome(turn, sentence, before)
-    found = found or statement(before.resolved(number, own_part(sentence)))
+    found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
+    found = found or statement(before.resolved(turn.number, own_part(sentence)))
     if found and (found.outcome or RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN):
         return found
-    alone = found and len(terms(found.said)) >= _ENOUGH.get(sentence.language, 6)
-    return found if alone else joined(turn, sentence, before) or found or continued(turn, sentence, before)
+    says_enough = found and len(terms(found.said)) >= _ENOUGH.get(sentence.language, 6)
+    if says_enough:
+        return found
+    return joined(turn, sentence, before) or found or continued(turn, sentence, before)
 
 
 def _pointed_back(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
@@ -143,7 +140,7 @@ def _pointed_back(turn: Turn, sentence: Sentence, before: Before) -> FoundStatem
 
 
 def _is_fiction(turn: Turn, before: Before) -> bool:
-    """A game or a story: neither this turn nor the answer to it says anything true."""
+    """True for a turn of a game or a story: neither it nor the answer to it says anything true. Counts the turns of the game."""
     folded = fold(turn.text[:2000])
     head = Sentence(folded, folded, language_of(folded))
     if before.fiction and head.has("fiction_ends"):
@@ -159,13 +156,16 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
 
 
 def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
+    """What an assistant found out about the problem that was reported to it just before."""
     if before.fiction:
         return
-    said = list(own_sentences(turn.text))
-    report, after = before.reported(turn, any(each.has("diagnosis_found") for each in said)), None
-    for sentence in said:
-        before.heard.append(heard := before.as_heard(turn, sentence))
-        found, after = found_out(heard, report, after), sentence
+    sentences = list(own_sentences(turn.text))
+    report = before.reported(turn, any(each.has("diagnosis_found") for each in sentences))
+    last: Sentence | None = None
+    for sentence in sentences:
+        heard = before.as_heard(turn, sentence)
+        before.heard.append(heard)
+        found, last = found_out(heard, report, last), sentence
         if found:
             yield found, sentence
 
@@ -210,10 +210,13 @@ def _tidy(text: str) -> str:
 
 
 def _about(names: tuple[str, ...], text: str, speaker: str | None, owner: str | None) -> tuple[str, ...]:
-    """Whom a line is about: in a chat of two people first who said it."""
+    """Whom a line is about: in a chat of two people first who said it, else last the owner, if the text names them."""
     names = tuple(name for name in names if name.strip() and not set("[]|#\n") & set(name))
-    own = speaker or (owner if owner and owner in text else None)
-    return tuple(dict.fromkeys([*([own] if speaker and own else []), *names, *([own] if own else [])]))[:3]
+    if speaker:
+        names = (speaker, *names)
+    elif owner and owner in text:
+        names = (*names, owner)
+    return tuple(dict.fromkeys(names))[:3]
 
 
 def _of_slot(fact: Fact, alone: bool, day: date | None) -> Fact:

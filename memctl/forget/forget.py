@@ -79,20 +79,16 @@ class ForgottenLine(NamedTuple):
 
 @dataclass(slots=True)
 class Forgetting:
-    """What forget did, or without `apply` would do.
-
-    `scrubbed` are pages that lost copies; `beliefs` those that went; `left` is what still points at what is gone, or
-    could not go; `exempt` counts the lines that were `spared` by their reason; `already` were forgotten before.
-    """
+    """What forget did, or without `apply` would do."""
 
     lines: list[ForgottenLine] = field(default_factory=list)
     diff: str = ""
-    scrubbed: list[str] = field(default_factory=list)
-    beliefs: list[str] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    exempt: dict[str, int] = field(default_factory=dict)
-    spared: list[str] = field(default_factory=list)
-    already: list[Citation] = field(default_factory=list)
+    scrubbed: list[str] = field(default_factory=list)  # pages that lost copies
+    beliefs: list[str] = field(default_factory=list)  # ids of those that went
+    left: list[str] = field(default_factory=list)  # what still points at what is gone, or could not go
+    exempt: dict[str, int] = field(default_factory=dict)  # how many lines were spared for each reason
+    spared: list[str] = field(default_factory=list)  # these lines
+    already: list[Citation] = field(default_factory=list)  # forgotten before
     warnings: list[str] = field(default_factory=list)
 
     def add(self, plan: _ForgetPlanner, not_written: Collection[str] = ()) -> None:
@@ -265,7 +261,7 @@ def _plan(memory: OpenMemory, selectors: Selectors) -> _ForgetPlanner:
             planner.clean_beliefs()
             planner.clean_blocks()
             planner.look_around()
-        planner.rename()
+        planner.rename_ids()
         planner.finish()
         return planner
 
@@ -283,7 +279,7 @@ class _ForgetPlanner:
         self._redacted: set[str] = set()
         self._gone = gone_of((), set())
         self._left = selection.left
-        self._named: dict[str, str] = {}  # the ids of tombstones, by those that the lines had
+        self._new_ids: dict[str, str] = {}  # the ids of tombstones, by those that the lines had
         self.selection, self.is_reflected = selection, False
         self.edits: list[Edit] = []
         self.scrubbed: list[str] = []
@@ -302,9 +298,9 @@ class _ForgetPlanner:
     def _put(self, path: str, text: str) -> None:
         self._pages[path] = self._pages[path]._replace(after=text)
 
-    def _name(self, ref: str) -> str:
+    def _new_id(self, ref: str) -> str:
         """The id of the tombstone of a line: a random one, unless the line bears one that a person gave it."""
-        return ref if tells_nothing(ref) else self._named.setdefault(ref, f"x-{token_hex(5)}")
+        return ref if tells_nothing(ref) else self._new_ids.setdefault(ref, f"x-{token_hex(5)}")
 
     def redact_lines(self) -> None:
         """Plan the tombstones; a line that cannot go without harm to its neighbours is not chosen any more."""
@@ -317,15 +313,13 @@ class _ForgetPlanner:
             text = self._read(path)
             if text is None:
                 continue
-            stones = ((one.entry, one.span, self._name(one.entry.ref)) for one in lines)
-            targets = {RedactionTarget(entry.ref, entry.digest, span, stone) for entry, span, stone in stones}
+            targets = {
+                RedactionTarget(one.entry.ref, one.entry.digest, one.span, self._new_id(one.entry.ref)) for one in lines
+            }
             made = redact_safely(path, text, targets, self._today)
             if made.done:
                 self._put(path, made.text)
-                new = {row.line: row.ref for row in rows_of(path, as_indexed(made.text)).rows if row.block is None}
-                for row in rows_of(path, as_indexed(text)).rows:  # a twin takes the id of the one that goes
-                    if not tells_nothing(row.ref) and row.block is None and new.get(row.line, row.ref) != row.ref:
-                        self._named[row.ref] = new[row.line]
+                self._note_new_ids(path, text, made.text)
                 self._redacted.add(path)
             stuck = {redaction.ref for redaction in made.stuck}
             harmful = [one for one in lines if one.entry.ref in stuck]
@@ -333,9 +327,16 @@ class _ForgetPlanner:
             self._left += [f"{one.place} {why}" for one in harmful]
             kept += [one for one in chosen if one not in harmful]
         self.selection.chosen = kept
-        mine, refs = {one.entry.id for one in kept}, {one.entry.ref for one in kept}
-        living = {e.ref for e in by_refs(self._index, refs) if e.block is None and e.id not in mine}
-        self._gone = gone_of(kept, refs - living)
+        chosen_ids, refs = {one.entry.id for one in kept}, {one.entry.ref for one in kept}
+        still_borne = {e.ref for e in by_refs(self._index, refs) if e.block is None and e.id not in chosen_ids}
+        self._gone = gone_of(kept, refs - still_borne)
+
+    def _note_new_ids(self, path: str, before: str, after: str) -> None:
+        """Note which lines bear another id once a page is redacted: a twin takes the id of the one that goes."""
+        ref_on = {row.line: row.ref for row in rows_of(path, as_indexed(after)).rows if row.block is None}
+        for row in rows_of(path, as_indexed(before)).rows:
+            if not tells_nothing(row.ref) and row.block is None and ref_on.get(row.line, row.ref) != row.ref:
+                self._new_ids[row.ref] = ref_on[row.line]
 
     def clean_beliefs(self) -> None:
         """Plan bank/opinions.md: no evidence that is gone, no belief that only repeats what is gone."""
@@ -372,12 +373,12 @@ class _ForgetPlanner:
         told_in = {source.partition(":")[2].rpartition("#L")[0] for source in origins}
         again = "was ingested: as long as it is there, it can be ingested again"
         self._left += [f"{name} {again}" for name in sorted(filter(None, told_in))]
-        mine = {one.entry.id for one in chosen}
+        chosen_ids = {one.entry.id for one in chosen}
         for ref, relation, entry in queries.linked_to(self._index, self._gone.refs):
-            if relation in _SPELLED and entry.id not in mine:
+            if relation in _SPELLED and entry.id not in chosen_ids:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} says {_SPELLED[relation]}={ref}")
         for entry in queries.same_words(self._index, {one.entry.content_key for one in chosen if one.fact}):
-            if entry.id not in mine:
+            if entry.id not in chosen_ids:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")
         for file in sorted(self._workspace.root.glob("*.jsonl")):  # where `memctl eval --add` keeps labels
             with suppress(OSError):
@@ -390,25 +391,26 @@ class _ForgetPlanner:
                 if not read_tombstone(line):
                     self._left += [f"{path}#L{number} cites ^{ref}" for ref in sorted(cited(line, path, self._gone))]
 
-    def rename(self) -> None:
+    def rename_ids(self) -> None:
         """Plan that no tombstone and no line outside of managed blocks names an id that tells what was forgotten."""
-        stones = {row.ref for row in queries.tombstones(self._index) if not tells_nothing(row.ref)}
-        living = {entry.ref for entry in by_refs(self._index, stones) if entry.block is None}
-        for ref in stones | self._gone.refs:
-            self._name(ref)
-        stones = {*self._named}
-        named = "|".join(map(re.escape, sorted(stones - living)))
-        pattern = re.compile(rf"(?<![\w-])(?:{named})(?![\w-])") if named else None
+        older_stones = {row.ref for row in queries.tombstones(self._index) if not tells_nothing(row.ref)}
+        still_borne = {entry.ref for entry in by_refs(self._index, older_stones) if entry.block is None}
+        for ref in older_stones | self._gone.refs:
+            self._new_id(ref)
+        telling = set(self._new_ids)
+        either = "|".join(map(re.escape, sorted(telling - still_borne)))
+        pattern = re.compile(rf"(?<![\w-])(?:{either})(?![\w-])") if either else None
 
         def renamed(line: str) -> str:
             if stone := read_tombstone(line):
-                return line.replace(f" {stone.ref} ", f" {self._named.get(stone.ref, stone.ref)} ", 1)
-            made = pattern.sub(lambda match: self._named[match[0]], line) if pattern else line
+                return line.replace(f" {stone.ref} ", f" {self._new_ids.get(stone.ref, stone.ref)} ", 1)
+            made = pattern.sub(lambda match: self._new_ids[match[0]], line) if pattern else line
+            # The id of a question tells what it was made of, too.
             return made if made == line else _QUESTION.sub(lambda _: f"q-{token_hex(4)}", made)
 
         planned = {path: page.after for path, page in self._pages.items()}
-        for path, text in citing_pages(self._workspace, planned) if stones else ():
-            if any(ref in text for ref in stones):
+        for path, text in citing_pages(self._workspace, planned) if telling else ():
+            if any(ref in text for ref in telling):
                 page = LineText(text)
                 for number, line in list(unmanaged_lines(text)):
                     page.lines[number - 1] = renamed(line)

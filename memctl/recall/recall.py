@@ -55,7 +55,7 @@ from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner, says_when
 from ..truth.validity import versions
-from . import asked as question, entry_hits as passages
+from . import asked, entry_hits
 from .answer import answerable, explain_empty, fit_hits, fit_related
 from .entry_hits import candidate_of, hits_of, lines_of_pages, owner_names, stating_lines, with_beliefs
 from .query import with_aliases, with_phrases, with_tags
@@ -63,21 +63,21 @@ from .rank import Candidate, Found, Ranked, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
 
-_FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
-_ASKED = 8  # hits of which a newer line is looked for that may have replaced them
-_HALF = 0.5  # of the words that the older line meets: from there on a newer one answers a question first
-_LIKE = 10  # places among which newer lines are told from older ones,
-_NEAR_SCORE = 0.5  # and of the score of the older one, from which a newer one is
-_CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is asked about, and no event
-_TOLD = 3  # pages with problems that an answer names
+_LEAST_CANDIDATES = 40  # that validity and the factors reorder, however few hits are asked for
+_CHECKED_FOR_CHANGE = 8  # first places of which a newer line is looked for that may have replaced them in words
+_COMPARED_BY_AGE = 10  # first places among which a newer line is put before an older one that tells the same
+_SCORE_SHARE = 0.5  # of the older line's score that such a newer line has at least
+_WORD_SHARE = 0.5  # of the question's words in the older line that such a newer line has at least
+_CHANGED_BOOST = 1.15  # for both lines of a change: where a thing is told in two ways, the question is about its state
+_PROBLEMS_NAMED = 3  # pages with problems that an answer names
 SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
-_SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
+_SLOT_BOOST = 1.5  # of the best relevance: what fills the slot that is asked for stands first, whatever the factors do
 WEAK = 0.4
 """Of the best score: what is below that belongs to another question."""
 _A_WORD_OR_TWO = 2
-_TELLING = frozenset(("fact", "text", "item", "row", "code"))
+_ROLES_THAT_TELL = frozenset(("fact", "text", "item", "row", "code"))
 _LOOKED_FOR_REASONS = 50  # lines that are read where the best may be a reason further down
-_REASON = 1.3  # of its score, for a line that gives a reason where one is asked for
+_REASON_BOOST = 1.3  # for the score of a line that gives a reason where one is asked for
 
 
 def recall(
@@ -97,8 +97,8 @@ def recall(
         asking = bound if vectors else bound.with_workspace(bound.workspace.without_model())
         answer = recall_in(asking, query, k=k, history=history)
         problems = [f"{path}: {problem}" for path, problem in sorted(report.problems.items())]
-        if more := problems[_TOLD:]:
-            problems[_TOLD:] = [f"and more pages with problems ({len(more)}); `memctl check` lists them"]
+        if more := problems[_PROBLEMS_NAMED:]:
+            problems[_PROBLEMS_NAMED:] = [f"and more pages with problems ({len(more)}); `memctl check` lists them"]
         answer = answer._replace(stale=report.stale, warnings=(*answer.warnings, *problems))
         answer = answer if budget is None else fit_hits(answer, budget)
         if hops > 1:
@@ -114,39 +114,40 @@ def recall(
 def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = False) -> Answer:
     """The answer from the open index as it is."""
     with memory.index.reading():
-        request = _read_filters(memory, query, k, history)
+        request = _make_request(memory, query, k, history)
         vectors, vectored = start_vector_search(memory, request.query, request.warnings)
-        width = max(_FEWEST, (4 if query.about else 2) * k)
+        width = max(_LEAST_CANDIDATES, (4 if query.about else 2) * k)
         hits: list[Hit] = []
         more: tuple[str, ...] = ()
         try:
             while True:
-                if found := _search(request, width, vectors):
+                found = _search(request, width, vectors)
+                if found:
                     judged, ranked = _rank(request, _judge(request, found))
-                    hits, passed = _make_hits(request, judged, ranked)
-                    hits, more = _counted(request, judged, ranked, hits, passed)
+                    hits, passed_over = _make_hits(request, judged, ranked)
+                    hits, more = _count_the_rest(request, judged, ranked, hits, passed_over)
                 if not request.about or len(hits) >= k or len(found) < width:
                     break
-                width *= 8  # lines about others with that name took the places
+                width *= 8  # lines about others of that name took the places: look further down
         finally:
             if vectors:
                 request.warnings.extend(vectors.close())
         answer = _answer(request, hits, more, bool(found))._replace(vectors=vectored)
-    if hits or not query.pasted or query.words or not parse_when(query.pasted, memory.today):
+    if hits or query.words or not query.pasted or not parse_when(query.pasted, memory.today):
         return answer
-    # A time and no question, of which nothing is told: the words themselves may stand somewhere.
+    # Only a time was asked for, and nothing is told of it. The words that name that time may stand somewhere.
     warnings = (*query.warnings, "no line is of that time; these lines have its words")
     query = replace(query, words=query.pasted, days=None, pasted="", warnings=warnings)
     return recall_in(memory, query, k=k, history=history)
 
 
 class _Request(NamedTuple):
-    """A question on its way through recall; `about` is what the names of its filter stand for."""
+    """A question on its way through recall."""
 
     memory: OpenMemory
     query: Query
-    about: Sequence[Entity | str]
-    condition: Filter
+    about: Sequence[Entity | str]  # whom the filter of that name means
+    condition: Filter  # all filters, as SQL
     k: int
     history: bool
     warnings: list[str]
@@ -157,9 +158,10 @@ class _Request(NamedTuple):
         return self.query.as_of or self.memory.today
 
 
-def _read_filters(memory: OpenMemory, query: Query, k: int, history: bool) -> _Request:
+def _make_request(memory: OpenMemory, query: Query, k: int, history: bool) -> _Request:
+    """The query with its words and names looked up in the index, its filters as SQL, and what there is to warn of."""
     query = with_phrases(memory.index, with_tags(memory.index, with_aliases(memory.workspace, query)))
-    query = query if query.heading is None else passages.with_sections(memory, query)
+    query = query if query.heading is None else entry_hits.with_sections(memory, query)
     about, warnings = resolve_about(memory.index, query)
     warnings += query.warnings
     if query.pasted and query.words:
@@ -187,9 +189,9 @@ def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[
 
 
 def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapping[int, Found]:
-    """The best `width` that words and vectors find, with the slot that is asked for; where there are no words to look for, the newest.
+    """The best `width` lines that words and vectors find, and the lines that fill the slot which is asked for.
 
-    Nothing, with a warning, where that takes longer than a few seconds.
+    The newest lines, where there are no words to look for. Nothing, with a warning, where a statement runs over `SECONDS`.
     """
     index, query = request.memory.index, request.query
     index.limit_time(time.monotonic() + SECONDS)
@@ -197,7 +199,7 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
         if found is None:
             return _newest(request, width)
-        if not question.says("why", query.words):  # a value is no reason
+        if not asked.says("why", query.words):  # the value of a slot is no reason
             found = _with_slots(request, found)
         return _with_definition(request, found)
     except TimeUp:
@@ -210,43 +212,52 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
 def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
     """What was found, above it what holds now in the slots that the question asks for: "where do I live?", "which database?"."""
     index, query = request.memory.index, request.query
-    said = question.names_said(slot_names(index, entity_key(query.words)), query.words)
-    names = [*query.about, *said, *(entity.name for entity in named_entities(index, query.words))]
-    keys = {key for name in names for key in keys_of(index, name)}
-    is_of_somebody = question.names_somebody(query.words) or query.about
-    if not keys and (question.says("own", query.words) or not is_of_somebody):
-        keys = set(owner_names(request.memory))
-    wanted = question.asked_keys(query.words, slot_keys(index, keys)) if keys else []
-    rows = [row for key in wanted for row in in_slots(index, key, keys)]
+    owners = _owners_of_slots(request)
+    slots = asked.asked_keys(query.words, slot_keys(index, owners)) if owners else []
+    rows = [row for slot in slots for row in in_slots(index, slot, owners)]
     if not rows:
         return found
     verdict = judge(index, rows, request.day, query.as_of)
-    holding = {i for i, valid in verdict.validity.items() if valid.holds(request.day)}
-    plain, above = Found(0.0, {}, {}), _above(found)
-    how = {i: found.get(i, plain) for i in passing(index, holding, request.condition)}
-    return {**found, **{i: Found(above, {"slot": 1, **each.why}, each.parts) for i, each in how.items()}}
+    current = {i for i, validity in verdict.validity.items() if validity.holds(request.day)}
+    top = _above(found)
+    before = {i: found.get(i, Found(0.0, {}, {})) for i in passing(index, current, request.condition)}
+    return {**found, **{i: Found(top, {"slot": 1, **each.why}, each.parts) for i, each in before.items()}}
+
+
+def _owners_of_slots(request: _Request) -> set[str]:
+    """The keys of those whose slots the question may ask for: whom it names, else the owner. Nobody where it names a stranger."""
+    index, query = request.memory.index, request.query
+    said = asked.names_said(slot_names(index, entity_key(query.words)), query.words)
+    names = [*query.about, *said, *(entity.name for entity in named_entities(index, query.words))]
+    keys = {key for name in names for key in keys_of(index, name)}
+    is_of_somebody = asked.names_somebody(query.words) or query.about
+    if not keys and (asked.says("own", query.words) or not is_of_somebody):
+        return set(owner_names(request.memory))
+    return keys
 
 
 def _above(found: Mapping[int, Found]) -> float:
-    return _SLOT * max((how.relevance for how in found.values()), default=0.5)
+    """A relevance above all that was found."""
+    return _SLOT_BOOST * max((each.relevance for each in found.values()), default=0.5)
 
 
 def _with_definition(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
     """What was found, above it the first line on the page of an entity, where the question is who or what that is."""
-    index, name = request.memory.index, question.asked_name(request.query.words)
-    named = (resolve(index, name) or named_entities(index, name)) if name else []
-    if len(named) != 1 or not {*terms(name)} <= {term for known in named[0].names for term in terms(known)}:
+    index, name = request.memory.index, asked.asked_name(request.query.words)
+    entities = (resolve(index, name) or named_entities(index, name)) if name else []
+    if len(entities) != 1 or not {*terms(name)} <= {term for known in entities[0].names for term in terms(known)}:
         return found
-    said = passing(index, first_lines(index, filter(None, [named[0].page])).values(), request.condition)
-    return {**found, **{i: Found(_above(found), {"lexical": 1, "entity": 1}, {}) for i in said}}
+    first = passing(index, first_lines(index, filter(None, [entities[0].page])).values(), request.condition)
+    return {**found, **{i: Found(_above(found), {"lexical": 1, "entity": 1}, {}) for i in first}}
 
 
 def _newest(request: _Request, width: int) -> Mapping[int, Found]:
+    """The newest `width` lines, of the time that is asked for if one is."""
     query, spans = request.query, [request.query.days]
     if query.times and not query.days:
         spans = [query.times[0]]
     elif query.times and not query.words:  # around a time: that, then the days beside it, the nearest first
-        spans = [question.widened(query.times[0], away) for away in range(question.AROUND + 1)]
+        spans = [asked.widened(query.times[0], away) for away in range(asked.AROUND + 1)]
     ids: dict[int, None] = {}
     for days in spans:
         if len(ids) < width:
@@ -256,16 +267,13 @@ def _newest(request: _Request, width: int) -> Mapping[int, Found]:
 
 
 class _Judged(NamedTuple):
-    """What was found and may be shown, with the verdict on it and on what replaced it.
-
-    `asked` is what may have, in words; `newer` what only was told later and answers the question as well.
-    """
+    """What was found, by id of the row, with the verdict on it and on what replaced it."""
 
     found: Mapping[int, Found]
-    entries: Mapping[int, Row]
+    entries: Mapping[int, Row]  # those of it that may be shown
     verdict: Validities
-    asked: Mapping[int, Replaced] = MappingProxyType({})
-    newer: Mapping[int, int] = MappingProxyType({})
+    perhaps_replaced: Mapping[int, Replaced] = MappingProxyType({})  # in words, by a newer line
+    told_again: Mapping[int, int] = MappingProxyType({})  # older -> newer line that answers as well and stands above
 
 
 def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
@@ -281,81 +289,79 @@ def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
 def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
     """The candidates in their final order. What replaced one of them joins them, even if its own words do not match.
 
-    What the first of them were replaced by in words alone is looked for once they are known.
+    What may have replaced the first of them in words is looked for once the first are known; then all are ordered again.
     """
     ranked = _ordered(request, judged)
-    if not all("recent" in how.why for how in judged.found.values()):
+    if not all("recent" in each.why for each in judged.found.values()):
         changed = _changed_in_words(request, judged, ranked)
         return changed, ranked if changed is judged else _ordered(request, changed)
     query = request.query
     middle = query.times[0] if query.times else query.days or Period()
-    asked = query.days or middle
-    return judged, sorted(ranked, key=lambda place: _nearest_first(place.candidate, asked, middle))
+    span = query.days or middle
+    return judged, sorted(ranked, key=lambda place: _nearest_first(place.candidate, span, middle))
 
 
 def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
+    """The candidates, and what replaced them, in the order of rank.py. A newer line is as relevant as what it replaced."""
     found, verdict, query, day = judged.found, judged.verdict, request.query, request.day
     replaced = {i: new for i in judged.entries if (new := verdict.current(i)) != i}
     # A filter holds for what replaced a line too: `until=` asks for what was told by then.
-    joining = passing(request.memory.index, set(replaced.values()), request.condition)
-    replaced = {old: new for old, new in replaced.items() if new in joining}
-    asked = {old: pair.newer.id for old, pair in judged.asked.items() if old not in replaced}
+    passed = passing(request.memory.index, set(replaced.values()), request.condition)
+    replaced = {old: new for old, new in replaced.items() if new in passed}
+    perhaps = {old: pair.newer.id for old, pair in judged.perhaps_replaced.items() if old not in replaced}
     relevance = {i: found[i].relevance for i in judged.entries}
-    pairs = [*replaced.items(), *asked.items()]
-    for new in dict.fromkeys(by for _, by in pairs):
-        pulled = max(found[old].relevance for old, by in pairs if by == new)
-        relevance[new] = max(pulled, relevance.get(new, 0.0))
-    for i in {i for pair in asked.items() for i in pair}:
-        relevance[i] *= _CHANGED
+    for old, new in (*replaced.items(), *perhaps.items()):
+        relevance[new] = max(relevance.get(new, 0.0), found[old].relevance)
+    for i in {*perhaps.keys(), *perhaps.values()}:
+        relevance[i] *= _CHANGED_BOOST
     named = {i for i in relevance if i in found and found[i].why.get("entity")} or _of_the_owner(request, judged)
     candidates = [
         candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
     over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
-    return order(candidates, query.times, bool(named), day, replaced, over, {**judged.newer, **asked})
+    return order(candidates, query.times, bool(named), day, replaced, over, {**judged.told_again, **perhaps})
 
 
-def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked], timed: Set[int]) -> dict[int, int]:
-    """Of the first lines, those that state something which a newer one about the same states too, as far as the question
-    goes -> the newest of these. None where a time is asked for; where it is asked when something is, the newest of the
-    `timed` lines.
+def _told_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked], timed: Set[int]) -> dict[int, int]:
+    """For each state among the first lines that a newer one tells as well, as far as the question goes: the newest of these.
+
+    Nothing where a time is asked for: then an older line may be the answer. Where it is asked when something is, the newest
+    of the `timed` lines, which say so.
     """
     if request.query.times or request.query.days:
         return {}
-    validity, first = judged.verdict.validity, ranked[: min(request.k, _LIKE)]
-    known = [(place.score, judged.entries.get(place.candidate.id)) for place in first]
-    states = [
-        (score, row)
-        for score, row in known
-        if row and _is_state(row, bool(timed)) and not validity[row.id].is_over(request.day)
-    ]
-    met = _met(request, [entry for _, entry in states])
-    found: dict[int, int] = {}
-    for score, entry in states:
-        later = [
-            (other.day or "", -place, other.id)
-            for place, (value, other) in enumerate(states)
-            if other.subject == entry.subject
-            and (other.id in timed or not timed)
-            and ((other.day or "") > (entry.day or "") or (timed and entry.id not in timed))
-            and value >= _NEAR_SCORE * score
-            and _meets(request, met[other.id], met[entry.id])
+    states: list[tuple[float, Row]] = []
+    for place in ranked[: min(request.k, _COMPARED_BY_AGE)]:
+        row = judged.entries.get(place.candidate.id)
+        if row and _is_state(row, bool(timed)) and not judged.verdict.validity[row.id].is_over(request.day):
+            states.append((place.score, row))
+    words = _question_words(request, [row for _, row in states])
+    newest_of: dict[int, int] = {}
+    for score, older in states:
+        newer = [
+            row
+            for its_score, row in states
+            if row.subject == older.subject
+            and (row.id in timed or not timed)
+            and ((row.day or "") > (older.day or "") or (timed and older.id not in timed))
+            and its_score >= _SCORE_SHARE * score
+            and _answers_as_well(request, words[row.id], words[older.id])
         ]
-        if met[entry.id] and later:
-            found[entry.id] = max(later)[-1]
-    return found
+        if words[older.id] and newer:  # of the newest day the best
+            newest_of[older.id] = max(newer, key=lambda row: row.day or "").id
+    return newest_of
 
 
 def _timed(request: _Request, entries: Iterable[Row]) -> set[int]:
     """Of some entries, those that say when something is, where that is asked."""
-    asks = question.says("when", request.query.words) and not is_past(request.query.words)
+    asks = asked.says("when", request.query.words) and not is_past(request.query.words)
     told = [row for row in entries if asks and _is_state(row, asks)]
     seen = reread(request.memory.workspace, told, request.memory.index)
     texts = ((row, text_of(row, seen[row.id]).content) for row in told if row.id in seen)
     return {row.id for row, text in texts if says_when(text, row.told_on or request.day)}
 
 
-def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
+def _question_words(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
     """The words of the question in each line, but for the names of whom one of them is about: every line about them has these."""
     named = [key for entity in named_entities(request.memory.index, request.query.words) for key in entity.keys]
     wanted = frozenset(query_terms(request.query.words)).difference(name_terms(named))
@@ -363,25 +369,25 @@ def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]
     return {e.id: wanted.intersection(lines[e.id][0].split()) - name_terms(e.named) for e in entries if e.id in lines}
 
 
-def _meets(request: _Request, newer: frozenset[str], older: frozenset[str]) -> bool:
-    """True where a newer line meets half of what the older one meets, or all of it where words are typed and no question."""
-    share = _HALF if request.query.words.rstrip().endswith(("?", "\uff1f")) else 1.0
+def _answers_as_well(request: _Request, newer: frozenset[str], older: frozenset[str]) -> bool:
+    """True if the newer line has half of the question's words that the older has; all of them where no question mark is typed."""
+    share = _WORD_SHARE if request.query.words.rstrip().endswith(("?", "\uff1f")) else 1.0
     return len(newer & older) >= share * len(older)
 
 
 def _is_asked_about(request: _Request, pair: Replaced, newer: frozenset[str], older: frozenset[str]) -> bool:
-    """False where the question is about a time before the newer line, or about what only the older one tells."""
-    told, later = pair.older.day or "", pair.newer.day or ""
+    """False where the question is about the time in which the older line held, or about what only the older one tells."""
+    older_day, newer_day = pair.older.day or "", pair.newer.day or ""
     times = request.query.times
-    if times and all(time.last and told <= str(time.last) < later for time in times):
+    if times and all(time.last and older_day <= str(time.last) < newer_day for time in times):
         return False
-    return pair.judgement.rule != ALIKE or _meets(request, newer, older)
+    return pair.judgement.rule != ALIKE or _answers_as_well(request, newer, older)
 
 
 def _is_state(entry: Row, timed: bool = False) -> bool:
     """True for a fact of a log that no slot puts in order: what happened is not over when something else happens. With
     `timed` for any line of a log."""
-    told = entry.is_in_log and entry.block is None and entry.slot is None and entry.role in _TELLING
+    told = entry.is_in_log and entry.block is None and entry.slot is None and entry.role in _ROLES_THAT_TELL
     return told and (timed or (entry.role == "fact" and entry.kind != Kind.EXPERIENCE.value))
 
 
@@ -396,103 +402,113 @@ def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:
 
 
 def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> _Judged:
-    """The verdict with what a newer line replaces in words, perhaps: it only stands below that line."""
+    """The same with the lines that a newer one may have replaced in words, or tells as well: these only stand below it."""
     index, verdict = request.memory.index, judged.verdict
-    ids = [place.candidate.id for place in ranked[: min(request.k, _ASKED)]]
+    ids = [place.candidate.id for place in ranked[: min(request.k, _CHECKED_FOR_CHANGE)]]
     first = [judged.entries[i] for i in ids if i in judged.entries and not verdict.validity[i].is_over(request.day)]
-    found = replacements_of(request.memory.on(request.day), first, judged.found)
-    joining = passing(index, {pair.newer.id for pair in found.values()}, request.condition)
-    found = {old: pair for old, pair in found.items() if pair.newer.id in joining}
-    shown = [judged.entries[p.candidate.id] for p in ranked[:_LIKE] if p.candidate.id in judged.entries]
-    timed = _timed(request, [*shown, *(pair.newer for pair in found.values())])
-    newer = _answered_again(request, judged, ranked, timed)
-    if not found and not newer:
+    pairs = replacements_of(request.memory.on(request.day), first, judged.found)
+    passed = passing(index, {pair.newer.id for pair in pairs.values()}, request.condition)
+    pairs = {old: pair for old, pair in pairs.items() if pair.newer.id in passed}
+    compared = [p.candidate.id for p in ranked[:_COMPARED_BY_AGE]]
+    shown = [judged.entries[i] for i in compared if i in judged.entries]
+    timed = _timed(request, [*shown, *(pair.newer for pair in pairs.values())])
+    told_again = _told_again(request, judged, ranked, timed)
+    if not pairs and not told_again:
         return judged
-    met = _met(request, [row for pair in found.values() for row in (pair.older, pair.newer)])
-    asked = {
+    words = _question_words(request, [row for pair in pairs.values() for row in (pair.older, pair.newer)])
+    perhaps_replaced = {
         old: pair
-        for old, pair in found.items()
+        for old, pair in pairs.items()
         if orders(pair)
         and (pair.judgement.rule != ALIKE or old not in timed or pair.newer.id in timed)
-        and _is_asked_about(request, pair, met[pair.newer.id], met[old])
+        and _is_asked_about(request, pair, words[pair.newer.id], words[old])
     }
-    rows = {pair.newer.id: pair.newer for pair in asked.values()}
+    rows = {pair.newer.id: pair.newer for pair in perhaps_replaced.values()}
     missing = judge(
         index, [row for i, row in rows.items() if i not in verdict.validity], request.day, request.query.as_of
     )
     verdict = verdict._replace(entries={**verdict.entries, **rows}, validity={**missing.validity, **verdict.validity})
-    return judged._replace(verdict=verdict, asked=asked, newer=newer)
+    return judged._replace(verdict=verdict, perhaps_replaced=perhaps_replaced, told_again=told_again)
 
 
-def _nearest_first(candidate: Candidate, asked: Period, middle: Period) -> tuple[bool, bool, int, int]:
-    """What was written in the time asked for, then what is only about it; the nearest to its middle of each first, then the newest."""
+def _nearest_first(candidate: Candidate, span: Period, middle: Period) -> tuple[bool, bool, int, int]:
+    """Sorts what was written within `span` first, in it the nearest to `middle`, then the newest; copies last."""
     day = candidate.day
     if not day:
         return candidate.copy, True, date.max.toordinal(), 0
     away = max(((middle.first or day) - day).days, (day - (middle.last or day)).days, 0)
-    return candidate.copy, not asked.holds(day), away, -day.toordinal()
+    return candidate.copy, not span.holds(day), away, -day.toordinal()
 
 
 def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> tuple[list[Hit], set[str]]:
-    """The first `k` whose lines still stand on disk, read again a handful at a time; a twin stands in for one that is gone.
-    Beside them the ids of those that were passed over.
+    """The hits: the first `k` places whose lines still stand on disk. Beside them the ids of the lines that were passed over.
 
-    Of a document no more lines than the query wants of a page. What only frames a page answers no question; a word or two
-    typed find it, where nothing else has them.
+    Lines are read again a handful at a time; a twin stands in for a line that is gone. Of a document no more lines are taken
+    than the query wants of a page. What only frames a page (a heading, a greeting) answers no question; where nothing else
+    has the word or two that were typed, it is the answer.
     """
     memory, verdict, query, known = request.memory, judged.verdict, request.query, KnownNames(request.memory.index)
     originals = [place for place in ranked if not place.candidate.copy]
-    groups = [
+    places = [
         place._replace(twins=tuple(twin for twin in place.twins if not twin.copy)) for place in originals
     ] or ranked
     hits: list[Hit] = []
     framing: list[Hit] = []
-    passed: set[str] = set()
-    held: Counter[str] = Counter()
-    parts: dict[Citation, Row] = {}  # of documents
-    wants_reasons = question.says("why", query.words)
+    passed_over: set[str] = set()
+    taken_of_page: Counter[str] = Counter()
+    has_passage: dict[Citation, Row] = {}  # hits that are shown with what stands around them
+    wants_reasons = asked.says("why", query.words)
     enough = max(request.k, _LOOKED_FOR_REASONS) if wants_reasons else request.k
-    for start in range(0, len(groups), enough):
-        piece = groups[start : start + enough]
+    for start in range(0, len(places), enough):
+        piece = places[start : start + enough]
         entries = [verdict.entries[candidate.id] for place in piece for candidate in (place.candidate, *place.twins)]
         read = hits_of(memory, entries, verdict, as_of=query.as_of, known=known)
         for place in piece:
             entry = verdict.entries[place.candidate.id]
             hit = None if entry.block == "keep" else _make_hit(request, judged, place, read)  # not confirmed
-            if hit is None or passages.says_nothing(memory, entry, hit):
+            if hit is None or entry_hits.says_nothing(memory, entry, hit):
                 framing += [hit] if hit and hit.content not in TEMPLATES else []
-                passed.add(entry.ref)
+                passed_over.add(entry.ref)
                 continue
             # A page that is not a log is one thing to read, and its lines are parts of it.
             if query.per_page and entry.role != "fact" and log_day(entry.path) is None:
-                held[entry.path] += 1
-                if held[entry.path] > query.per_page:
+                taken_of_page[entry.path] += 1
+                if taken_of_page[entry.path] > query.per_page:
                     continue
-                parts[hit.source] = entry
-            elif passages.leads_a_list(entry, hit):
-                parts[hit.source] = entry
+                has_passage[hit.source] = entry
+            elif entry_hits.leads_a_list(entry, hit):
+                has_passage[hit.source] = entry
             hits.append(hit)
         if len(hits) >= enough:
             break
     is_question = query.in_chat or len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
-    hits = hits or ([] if is_question else framing)
-    hits = (_reasons_first(hits) if wants_reasons else hits)[: request.k]
-    hits = [passages.as_passage(memory, parts[h.source], h, judged.found) if h.source in parts else h for h in hits]
-    return with_beliefs(memory, hits, query.as_of), passed
-
-
-def _counted(
-    request: _Request, judged: _Judged, ranked: Sequence[Ranked], hits: Sequence[Hit], passed: Collection[str]
-) -> tuple[list[Hit], tuple[str, ...]]:
-    """The hits, each of a document with how many lines of its page were found besides, and where the list goes on."""
-    shown = {hit.ref for hit in hits} | set(passed)
-    least = WEAK * max((hit.score for hit in hits), default=math.inf)
-    left = [
-        judged.verdict.entries[place.candidate.id]
-        for place in ranked
-        if passages.is_match(judged.found.get(place.candidate.id)) and place.score >= least and not place.candidate.copy
+    if not hits and not is_question:
+        hits = framing
+    if wants_reasons:
+        hits = _reasons_first(hits)
+    shown = [
+        entry_hits.as_passage(memory, has_passage[hit.source], hit, judged.found) if hit.source in has_passage else hit
+        for hit in hits[: request.k]
     ]
-    left = [e for e in left if e.ref not in shown and e.role in _TELLING]
+    return with_beliefs(memory, shown, query.as_of), passed_over
+
+
+def _count_the_rest(
+    request: _Request, judged: _Judged, ranked: Sequence[Ranked], hits: Sequence[Hit], passed_over: Collection[str]
+) -> tuple[list[Hit], tuple[str, ...]]:
+    """The hits and, for a line that says where more is told, the day or page of each line that was found besides.
+
+    What was found besides on the page of a hit with a passage is counted in that hit instead.
+    """
+    shown = {hit.ref for hit in hits} | set(passed_over)
+    least = WEAK * max((hit.score for hit in hits), default=math.inf)
+    left = []
+    for place in ranked:
+        entry = judged.verdict.entries[place.candidate.id]
+        is_strong = place.score >= least and entry_hits.is_match(judged.found.get(place.candidate.id))
+        tells = not place.candidate.copy and entry.role in _ROLES_THAT_TELL
+        if is_strong and tells and entry.ref not in shown:
+            left.append(entry)
     if request.about:  # whom a line is about, only the line itself says
         read = hits_of(request.memory, left, judged.verdict, as_of=request.query.as_of)
         left = [e for e in left if e.id in read and _is_about(read[e.id], request.about)]
@@ -505,8 +521,8 @@ def _counted(
 def _reasons_first(hits: Sequence[Hit]) -> list[Hit]:
     """A question for reasons lifts lines that give one; that they were replaced since counts nothing there."""
     lifted = [
-        replace(hit, score=hit.score * _REASON / hit.parts["factors"]["standing"])
-        if question.says("because", hit.content)
+        replace(hit, score=hit.score * _REASON_BOOST / hit.parts["factors"]["standing"])
+        if asked.says("because", hit.content)
         else hit
         for hit in hits
     ]
@@ -519,7 +535,7 @@ def _make_hit(request: _Request, judged: _Judged, place: Ranked, read: Mapping[i
     if not standing or (request.about and not _is_about(read[standing[0].id], request.about)):
         return None
     first, *twins = standing
-    found, perhaps = judged.found.get(first.id), judged.asked.get(first.id)
+    found, perhaps = judged.found.get(first.id), judged.perhaps_replaced.get(first.id)
     factors = {name: round(value, 3) for name, value in place.factors._asdict().items()}
     return replace(
         read[first.id],
@@ -533,26 +549,26 @@ def _make_hit(request: _Request, judged: _Judged, place: Ranked, read: Mapping[i
 
 
 def _is_about(hit: Hit, about: Sequence[Entity | str]) -> bool:
-    """Every name asked for is among the hit's own: a line about "Alex Chen" is not about an Alex alone."""
+    """True if the line names everybody asked for, in its list or its text. A line about "Alex Chen" is not about an Alex."""
     named = {entity_key(name) for name in hit.entities}
     wanted = [set(who.keys) if isinstance(who, Entity) else {entity_key(who)} for who in about]
     if all(keys & named for keys in wanted):
         return True
     text = entity_key(hit.content)
     for name in sorted(filter(None, named), key=len, reverse=True):
-        text = re.sub(question.as_words(name), "|", text)
-    return all(keys & named or question.names_said(keys, text) for keys in wanted)
+        text = re.sub(asked.as_words(name), "|", text)
+    return all(keys & named or asked.names_said(keys, text) for keys in wanted)
 
 
 def _versions(memory: OpenMemory, entry: int, verdict: Validities) -> tuple[Version, ...]:
     """Every version of the slot that an entry fills, first to last; without a slot, what it replaced and what replaced it."""
     claims = verdict.claims
     slots = set(claims[entry].slots) if entry in claims else set()
-    line = versions(claim for claim in claims.values() if slots.intersection(claim.slots))
-    if not line:
+    found = versions(claim for claim in claims.values() if slots.intersection(claim.slots))
+    if not found:
         replaced = [i for i, validity in verdict.validity.items() if validity.replaced_by == entry]
-        line = versions(claims[i] for i in {entry, *replaced, verdict.current(entry)} if i in claims)
-    ids = list(dict.fromkeys(claim.id for claim in line))
+        found = versions(claims[i] for i in {entry, *replaced, verdict.current(entry)} if i in claims)
+    ids = list(dict.fromkeys(claim.id for claim in found))
     hits = hits_of(memory, (verdict.entries[i] for i in ids), verdict) if len(ids) > 1 else {}
     return tuple(Version(hit.ref, hit.source, hit.valid, hit.content, hit.private) for hit in hits.values())
 

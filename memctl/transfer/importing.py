@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, OutsideWorkspace, PageUnreadable, Refused, Usage
-from ..facts import Fact, log_day
+from ..facts import Fact
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import refs_standing
 from ..index.queries.names import paths_by_name
@@ -23,6 +23,7 @@ from ..ingest.formats import conversation_turns, is_conversation
 from ..ingest.ingest import open_transcript
 from ..ingest.json_stream import JsonItem, Text, decoded, json_items
 from ..ingest.turns import Notes
+from ..language.dates import log_day
 from ..language.names import entity_key
 from ..language.secrets import find_secrets
 from ..markdown.additions import clean

@@ -60,12 +60,14 @@ def no_longer(pair: ViewPair) -> Found:
 def another_instead(pair: ViewPair) -> Found:
     """Something else came in its place: "coffee instead of tea", «кофе вместо чая», 不是9点."""
     same = pair.shared == pair.said.things and pair.held.felt == pair.said.felt
+    less = [view.things for view in pair.belief.views if view.instead]  # "tea over coffee": only "coffee over tea"
+    same = same and (not less or any(view.things in less for view in pair.fact.views if not view.instead))
     return ("reversal", "ended") if pair.said.instead and not pair.agree and same else None
 
 
 def opposite_attitude(pair: ViewPair) -> Found:
-    """The holder dislikes what they liked, or the other way round."""
-    felt = pair.held.felt and pair.held.felt == pair.said.felt
+    """The holder dislikes what they liked, or the other way round; what they like less than something is not disliked."""
+    felt = pair.held.felt and pair.held.felt == pair.said.felt and not (pair.held.instead or pair.said.instead)
     return ("evidence", "against") if felt and not pair.agree and pair.held.things == pair.said.things else None
 
 
@@ -80,7 +82,7 @@ def the_same_again(pair: ViewPair) -> Found:
         same = belief.things == fact.things and mine == its and [*belief.words.values()] == [*fact.words.values()]
     # Nothing turns or limits the fact that does not turn the belief: "likes tea, but only at night".
     turned = fact.marks & _TURNING <= belief.marks and belief.marks & {"turn"} <= fact.marks
-    plain = turned and belief.denials == fact.denials
+    plain = turned and belief.denials == fact.denials and held.instead == said.instead
     return ("evidence", "for") if same and plain and pair.agree and held.felt == said.felt else None
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from .errors import CannotWrite, LockBusy
 
@@ -65,6 +66,15 @@ def read_safely(path: Path) -> bytes:
     """The bytes of a file of ours; none of a pipe that somebody put there, and OSError for a link."""
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | OPEN_SAFELY)) as stream:
         return stream.read() or b""
+
+
+def open_regular(path: str | Path) -> BinaryIO:
+    """A file that somebody named, to read; OSError for a folder, a device, and a pipe, which hangs where nobody writes to it."""
+    stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))  # noqa: SIM115
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        return stream
+    stream.close()
+    raise OSError(errno.EINVAL, "not a regular file")
 
 
 def append_bounded(path: Path, line: bytes, most: int) -> None:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
 from operator import attrgetter
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ExtraBroken, MemctlError, Usage
-from ..facts import Citation
+from ..facts import Citation, iso_day
 from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
@@ -469,9 +469,8 @@ def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[Ra
             lines = page_lines(workspace, path)
         except MemctlError:
             continue
-        for number, text in enumerate(lines, 1):
-            if text.strip():
-                yield RawLine(Citation(path, number, number), text, day or "")
+        said = ((number, text) for number, text in enumerate(lines, 1) if text.strip())
+        yield from (RawLine(Citation(path, number, number), text, day or "") for number, text in said)
 
 
 def _sessions_of(question: LabelledQuestion, kept: Sequence[Standing], sessions: Sessions) -> tuple[str, ...]:
@@ -505,8 +504,7 @@ def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> A
     period = parse_when(written, today)
     day = (period.last or period.first) if period else None
     if day is None and (match := _YMD.search(written)):
-        with suppress(ValueError):
-            day = date(*map(int, match.groups()))
+        day = iso_day("{}-{:0>2}-{:0>2}".format(*match.groups()))
     if day is None:
         place = f"{question.place}: as_of" if question.as_of else "--as-of"
         raise Usage(f"{place} {written!r} is not understood", "write 2025-11-27 or 2025-11")

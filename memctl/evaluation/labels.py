@@ -20,6 +20,7 @@ from ..notes.edits import diff
 from ..notes.files import append, confirm, in_style, read_page
 from ..notes.replace import replace
 from ..notes.workspace import Workspace
+from ..system import open_regular
 from .metrics import overlap
 
 _CURE = 'write one JSON object a line: {"question": "…", "gold": ["memory/2025-11-27.md#L12"]}'
@@ -228,7 +229,7 @@ def render_label(question: LabelledQuestion, onto: str | None = None) -> str:
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """(number, text) of every line. PageUnreadable for what cannot be read, Usage for a line that is not text."""
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             for number, line in enumerate(iter(partial(stream.readline, LONGEST + 1), b""), 1):
                 if len(line) > LONGEST:
                     raise Usage(f"line {number} of {path} is longer than 1 MiB", "write one JSON object a line")
@@ -238,8 +239,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
                     raise Usage(f"line {number} of {path} is not UTF-8", "save it as UTF-8") from None
                 yield number, text
     except (OSError, ValueError) as error:  # the latter for a name that is none
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise PageUnreadable(str(path), reason or str(error), "name a file of labelled questions (JSONL)") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PageUnreadable(str(path), reason, "name a file of labelled questions (JSONL)") from error
 
 
 def text_of(workspace: Workspace, path: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +31,7 @@ from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..retain.retain import Kept, retain
 from ..review.keep import PAGE, Uncertain, add
+from ..system import open_regular
 from .dedup import Duplicates
 from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked, names_of
 from .formats import FORMS, read_transcript
@@ -74,16 +74,12 @@ def open_transcript(workspace: Workspace, path: Path, newest: int | None = None)
     """
     name = str(path)[:200]
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        opened = open_regular(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = "a folder" if isinstance(error, IsADirectoryError) else getattr(error, "strerror", None) or str(error)
         raise PageUnreadable(name, reason, "name a transcript, or - to read from stdin") from error
-    status = os.fstat(fd)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(fd)
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise PageUnreadable(name, kind, "name a transcript, or - to read from stdin")
-    with open(fd, "rb") as stream:
+    with opened as stream:
+        status = os.fstat(stream.fileno())
         first = _skip(stream, status.st_size - newest) if newest is not None else 1
         yield TranscriptSource(
             pieces_of(stream, name), _cited_as(workspace, path), _day_of(path, status), first, status.st_size

@@ -194,8 +194,7 @@ def _trimmed(run: list[_Clause]) -> list[_Clause]:
 
 
 def _says_nothing(clause: _Clause, beside: int) -> bool:
-    """True at the ends of a run for what passes, unless it is why or until when something was decided, and, beside something
-    else, for what somebody is only at."""
+    """True at the ends of a run for what passes, but behind a decision, and, beside something else, for what one is only at."""
     passing, decision = clause[0].has("passing"), clause[0].has("decision")
     passes = passing and not (decision and decision.end() <= passing.start())
     return bool(passes or (beside > 1 and clause[0].has("goal") and exactness(clause[0]) < _AIM))

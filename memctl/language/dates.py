@@ -409,15 +409,10 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
-@cache
-def _first_words() -> frozenset[str]:
-    return frozenset((*_orders(), *_OPENERS))
-
-
 def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
     cutter = lexer(languages_of(text))
     tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
-    first_words = _first_words() if tokens else frozenset()
+    first_words = {*_orders(), *_OPENERS} if tokens else set[str]()
     at = 0
     while at < len(tokens):
         idle = first_words.isdisjoint(tokens[at].readings)

@@ -71,8 +71,7 @@ def _anything() -> tuple[frozenset[str], re.Pattern[str]]:
 
 
 def says(section: str, text: str) -> bool:
-    """True for a text that a section of asked.txt fits: "why", "when" and "beginning" ask for that, "because" gives a reason,
-    and with "own" the asker means himself or his own."""
+    """True for a text that a section of asked.txt fits: a question ("why", "when"), or a line that answers one ("because")."""
     return bool(_said(section).search(text.replace("ё", "е")))
 
 

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries, read_last_written
@@ -39,6 +40,7 @@ _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 # With attributes or entities: "W: …" alone may be anything, as may "O(1): …".
 _MARKED = re.compile(r"[WBOS](?:\(\s*\w+\s*=|(?:\([^()]*\))? @)")
+_NEAR = 0.75  # how like a forgotten line one is that is nearly it: a word was changed
 
 
 class Finding(NamedTuple):
@@ -182,24 +184,38 @@ def _links(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
 
 
 def _brought_back(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
-    """Lines that stand again though, as git knows, a tombstone took their place: a merge of two logs keeps both sides."""
+    """Lines that stand again though, as git knows, a tombstone took their place: a merge of two logs keeps both sides.
+
+    So do lines with nearly the same words, into which another machine changed what was forgotten here.
+    """
     held = [path for path, (_, page) in pages.parsed.items() if any(entry.forgotten for entry in page.entries)]
     asked = ["--patch", "--unified=0", "--relative", "--no-ext-diff", "--format=", "-Gmemctl:forgotten"]
     with suppress(GitFailed):
         changes = ask_git(workspace.root, "-c", "core.quotePath=false", "log", *asked, "--", *held) if held else ""
-        gone: set[tuple[str, str]] = set()
+        gone: dict[str, set[str]] = defaultdict(set)
         path = ""
         for hunk in re.split(r"^(?=diff |@@ )", changes, flags=re.MULTILINE):
             named = re.search(r"^\+\+\+ b/(.*?)\t?$", hunk, re.MULTILINE)
             path = named[1] if named else path
             before, after = ([line[1:].rstrip("\r") for line in hunk.split("\n") if line[:1] == sign] for sign in "-+")
-            gone |= {(path, old) for old, new in zip(before, after, strict=False) if read_tombstone(new)}
+            gone[path] |= {old for old, new in zip(before, after, strict=False) if read_tombstone(new)}
         for path in held:
             rows, page = pages.parsed[path]
             for row in rows.rows:
-                if row.block is None and (path, page.lines[row.line - 1]) in gone:
-                    what = "it was forgotten and is here again: a merge keeps both sides of a log"
+                line = page.lines[row.line - 1]
+                near = get_close_matches(line, gone[path], 1, _NEAR) if row.block is None else []
+                if near and (near[0] == line or _took_its_place(workspace.root, path, line, near[0])):
+                    nearly = "" if near[0] == line else "in nearly the same words "
+                    what = f"it was forgotten and is here {nearly}again: a merge keeps both sides of a log"
                     yield Finding(path, row.line, 1, "forgotten", what, f"memctl forget --id {row.ref} --apply")
+
+
+def _took_its_place(root: Path, path: str, line: str, old: str) -> bool:
+    """True for a line that took, as git knows, the place of another one without a tombstone."""
+    came = ask_git(root, "log", "--reverse", "--format=%H", f"-S{line}", "--", path).split()
+    words = ("show", "--unified=0", "--no-ext-diff", "--format=", *came[:1], "--", path)
+    patch = ask_git(root, *words).replace("\r", "").split("\n") if came else []
+    return {f"-{old}", f"+{line}"} <= set(patch) and not any(read_tombstone(each[1:]) for each in patch)
 
 
 def _secrets(path: str, page: Page) -> Iterator[Finding]:

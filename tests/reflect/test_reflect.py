@@ -1118,6 +1118,40 @@ def test_check_names_a_forgotten_line_that_a_merge_brought_back(machines: tuple[
 
 
 @git_wanted
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("in the shed at night", "in the shed by night"),
+        ("в сарае у самой двери", "в сарае у синей двери"),
+        ("总是睡在院子里的棚屋里面", "总是睡在院子里的小屋里面"),
+    ],
+)
+def test_check_names_a_forgotten_line_that_was_edited_elsewhere(
+    machines: tuple[Path, Path], words: tuple[str, str]
+) -> None:
+    """One forgets a line, the other changes a word of it; what is told anew after the forgetting is nobody's edit."""
+    one, two = machines
+    place, said = "memory/2025-11-03.md", f"- W @Bosun: Sleeps {words[0]} ^bed"
+    write(one, read(one, place).rstrip() + f"\n{said}\n", place)
+    commit(one)
+    pulled(two, one)
+    assert call(["forget", "--id", "bed", "--apply"], one).code == 0
+    change(two, said, said.replace(*words).replace(" ^bed", ""), place)
+    retained(two, "2025-11-03", "W @Bosun: 喜欢骨头")
+    for root in machines:
+        commit(root)
+    pulled(one, two)
+    commit(one)
+    retained(one, "2025-11-03", f"W @Bosun: Sleeps {words[0]}, said anew")
+    commit(one)
+    found = [row for row in json.loads(call(["check", "--json"], one).out)["findings"] if row["rule"] == "forgotten"]
+    assert [words[1] in read(one, place).split("\n")[row["line"] - 1] for row in found] == [True]
+    assert call(found[0]["cure"].split()[1:], one).code == 0
+    commit(one)
+    assert "forgotten" not in call(["check"], one).out
+
+
+@git_wanted
 @pytest.mark.parametrize(("style", "since"), [("diff3", []), ("merge", ["--since", "1d"])])
 def test_two_machines_that_both_reflected(machines: tuple[Path, Path], style: str, since: list[str]) -> None:
     """Where both sides of a conflict are only what memctl wrote, reflect settles it from the facts of both.

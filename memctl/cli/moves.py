@@ -108,7 +108,7 @@ def log(
 @command("undo", "memctl undo --dry-run")
 def undo(
     call: Call,
-    skip: bool = flag("--skip", "Leave the last command as it is, and take back the one before it."),
+    skip: bool = flag("--skip", "Leave the last command as it is; take back the one before it, past each reflect."),
     dry_run: bool = DRY_RUN,
 ) -> None:
     """Take back what the last command wrote, if it stands as it was written. Again, it goes further back.

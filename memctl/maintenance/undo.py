@@ -28,7 +28,7 @@ class Undone:
 
 
 def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Undone:
-    """Take back the last command; with `skip` the one before it. Called again, it goes further back.
+    """Take back the last command; with `skip` the one before it, past what reflect wrote since. Called again, it goes further back.
 
     NothingFound where nothing is remembered, Refused after a forget. What was edited since is a problem of the answer.
     """
@@ -39,23 +39,26 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
         if len(commands) <= skip:
             cure = "memctl remembers what its own commands wrote last, and no more"
             raise NothingFound("there is nothing to undo", cure)
-        mine = [each for each in records if each["command"] == commands[skip]]
-        if "never" in mine[-1]:
-            cure = "nor is what was written before it; write a line again, if it was wrong"
-            raise Refused(f"{commands[skip]} is never undone", cure)
-        pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for each in mine:
-            pages[each["path"]].append(each)
-        plans = [_plan(workspace, path, written) for path, written in pages.items()]
-        problem = next((problem for _, problem in plans if problem), None)
+        for at in range(int(skip), len(commands)):
+            mine = [each for each in records if each["command"] == commands[at]]
+            if "never" in mine[-1]:
+                cure = "nor is what was written before it; write a line again, if it was wrong"
+                raise Refused(f"{commands[at]} is never undone", cure)
+            pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            for each in mine:
+                pages[each["path"]].append(each)
+            plans = [_plan(workspace, path, written) for path, written in pages.items()]
+            problem = next((problem for _, problem in plans if problem), None)
+            if not (skip and problem and all(path.startswith("bank/") for path in pages)):
+                break
         if not dry_run and not problem:
             for edit, _ in plans:
                 _write(workspace, edit, is_new=pages[edit.path][0]["before"] is None)
-            journal.drop(workspace, commands[: skip + 1])
+            journal.drop(workspace, commands[: at + 1])
             with suppress(MemctlError):  # it is taken back; the next question would bring the index up to date too
                 memory.run(lambda at: sync(at.workspace, at.index, wait=0.5, seconds=1.0))
     diff = "".join(edit.diff() for edit, _ in plans)
-    return Undone(commands[skip].partition(" ")[0], tuple(pages), diff, problem)
+    return Undone(commands[at].partition(" ")[0], tuple(pages), diff, problem)
 
 
 def _write(workspace: Workspace, edit: Edit, is_new: bool) -> None:
@@ -82,7 +85,9 @@ def _plan(workspace: Workspace, path: str, written: Sequence[dict[str, Any]]) ->
                 problem.cure = f"`memctl open {path}#L{edited}` to change it by hand; `memctl undo --skip` leaves it"
                 break
         elif any(gone is None for _, _, gone in each["spans"]):
-            cure = f"`git diff {path}` shows it; `memctl undo --skip` takes back what was before, `memctl reflect` then remakes bank/"
+            in_git = any((folder / ".git").exists() for folder in (workspace.root, *workspace.root.parents))
+            cure = f"`git diff {path}` shows it; " if in_git else ""
+            cure += "`memctl undo --skip` takes back what was kept before it, `memctl reflect` then remakes bank/"
             problem = Refused(f"{path}: the text that it replaced is not kept", cure)
             break
         else:

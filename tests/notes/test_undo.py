@@ -242,3 +242,24 @@ def test_the_rest_of_an_edited_page_is_undone(tmp_path: Path) -> None:
     assert call(["undo"], tmp_path).code == 12
     assert call(["undo", "--skip"], tmp_path).code == 0
     assert page.read_text("utf-8").endswith("## Retain\n\n- W: mine\n")
+
+
+def test_a_line_behind_several_reflects_comes_back(tmp_path: Path) -> None:
+    """Without git nothing names git; --skip goes past all that keeps no text, to the line, and never past a forget."""
+    call(["init"], tmp_path)
+    for text in ("W @Аня: Живёт в Риге", "W @Аня: 喜欢茶", "W @Аня: Has a boat"):
+        assert call(["retain", text], tmp_path).code == 0
+        assert call(["reflect"], tmp_path).code == 0
+    assert call(["retain", "W @Аня: Sings"], tmp_path).code == 0
+    for text in ("W: one", "W: two"):
+        assert call(["reflect"], tmp_path).code == 0
+        (tmp_path / "memory/2025-10-01.md").write_text(f"## Retain\n\n- {text.replace('W', 'W @Аня')}\n", "utf-8")
+    call(["reflect"], tmp_path)
+    refused = call(["undo"], tmp_path)
+    assert refused.code == 15 and "--skip" in refused.err and "git" not in refused.err
+    assert call(["undo", "--skip"], tmp_path).code == 0
+    assert "Sings" not in (tmp_path / LOG).read_text("utf-8") and "Has a boat" in (tmp_path / LOG).read_text("utf-8")
+    assert call(["forget", "--about", "Аня", "--apply"], tmp_path).code == 0
+    call(["retain", "W: three"], tmp_path)
+    assert call(["undo"], tmp_path).code == 0
+    assert "never undone" in call(["undo"], tmp_path).err

@@ -195,8 +195,10 @@ class _EntryReader:
             last=_text(period.last),
             slot=slot.key if slot else None,
             same=value_key(*slot) if slot and slot.value else twin,
-            # 1 a correction, 2 pinned: important, or on a root page.
-            marked=is_correction(fact.text) + 2 * ((fact.importance or 0) >= 1 or "/" not in self.path) if slot else 0,
+            # 1 a correction, 2 pinned: important, or on a root page that is no daily note.
+            marked=is_correction(fact.text) + 2 * ((fact.importance or 0) >= 1 or not (self.day or "/" in self.path))
+            if slot
+            else 0,
             # An opinion without a number is held as such ones are.
             confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
             importance=fact.importance,

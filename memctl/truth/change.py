@@ -35,6 +35,8 @@ _FEWEST = 0.25  # weight of what both share, below which a marker of change says
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
 KIND, ALIKE, NEVER, HEARSAY = "replaced: kind", "replaced: alike", "conflict: never", "replaced: hearsay"
+VALUE = "replaced: value"
+_OF_SERIES = 0.2  # the nearness of what is a value of the same measure, and no more: it is asked about last
 
 STEM = 4
 """Letters that two forms of a word share at least."""
@@ -85,6 +87,17 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     return firmest and firmest._replace(nearness=max(one.nearness for one in found))
 
 
+def judge_series(older: Statement, newer: Statement) -> PairJudgement | None:
+    """Of two facts that name one thing, another amount of one measure, in whatever words: where the newer one is known to
+    replace an amount of that thing, the older one may be another of its values."""
+    lines = _Lines(older, newer, lambda _: 1.0)
+    measured = ((one, other) for one, other in product(older.sentences, newer.sentences) if one.units & other.units)
+    pairs = (_Pair(lines, one, other) for one, other in measured if _is_one_subject(one, other))
+    named = (pair for pair in pairs if pair.is_named and not pair.is_guess and _may_change(pair))
+    against = next(filter(None, map(_against_value, named)), "")
+    return PairJudgement(_OF_SERIES, judged("replacement", "replaces", ALIKE, against)) if against else None
+
+
 class _Lines:
     """Two lines, and what is the same for every pair of their sentences."""
 
@@ -96,7 +109,7 @@ class _Lines:
         self.of_notes = Kind.NOTE in (older.kind, newer.kind)
         self.of_opinions = older.kind is newer.kind is Kind.OPINION
         self.is_told_apart = newer.kind is Kind.EXPERIENCE is not older.kind  # a state, and what happened later
-        self.is_amount = all(said.words <= said.units for said in newer.sentences)
+        self.is_amount = all(said.words <= said.units | said.money for said in newer.sentences)
         self.most_sentences = max(len(older.sentences), len(newer.sentences))
         self._whole: dict[frozenset[str], float] = {}
 
@@ -130,8 +143,17 @@ class _Pair:
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """The shared words but units, which two things may share; of a line that says no more than an amount, with them."""
-        return self.shared if self.lines.is_amount else self.shared - self.other.units
+        """The shared words but units, which two things may share; the measures of one thing that both sentences name are with
+        them, and where the line says no more than an amount, all are."""
+        if self.lines.is_amount:
+            return self.shared
+        return self.shared - self.other.money - (frozenset() if self.is_named else self.other.units)
+
+    @cached_property
+    def is_named(self) -> bool:
+        """True where both sentences name whom their lines are about."""
+        mine, its = terms(self.one.text), terms(self.other.text)
+        return not self.lines.newer.names.isdisjoint(self.lines.older.names.intersection(mine, its))
 
     @property
     def identified(self) -> set[str]:
@@ -230,7 +252,7 @@ def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if done or like.alike < _SAME or pair.lines.is_told_apart or not (against := _against_value(pair)):
         return None
     if not pair.lines.together or {"now", "change"} & pair.other.marks:
-        return pair.found("replaced: value", against, like.middle)
+        return pair.found(VALUE, against, like.middle)
     amounts = pair.one.numbers + pair.other.numbers
     if len(pair.one.numbers) == len(pair.other.numbers) == 1 and all(amount.stated for amount in amounts):
         return pair.found("conflict: number", against, like.alike, "disagrees")

@@ -31,7 +31,7 @@ from ..language.sentences import is_change, is_plan
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role
 from . import statement as reading
-from .change import HEARSAY, KIND, NEVER, STEM, PairJudgement, Statement, judge_change
+from .change import HEARSAY, KIND, NEVER, STEM, VALUE, PairJudgement, Statement, judge_change, judge_series
 from .judge import Validities, judge
 
 _LONGEST = 1_200  # characters of a note that are read
@@ -203,12 +203,16 @@ class _Finder:
         like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
         before = [row for row in like if _speaks(row) and row.told < entry.told and self._is_other(row, entry)]
         self.read(before)
+        changed = {other: change for other in before if (change := self._changed(other, entry))}
+        if any(change.judgement.rule == VALUE for change in changed.values()):
+            facts = [row for row in before if row.role == Role.FACT.value and row not in changed]
+            read = ((row, self._statements.get(row.id)) for row in facts)
+            changed |= {row: found for row, said in read if said and (found := judge_series(said, statement))}
         found = []
-        for other in before:
-            if change := self._changed(other, entry):
-                trusted = is_trusted(other.origin) and is_trusted(entry.origin)
-                judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
-                found.append(Replaced(other, entry, judgement, change.nearness))
+        for other, change in changed.items():
+            trusted = is_trusted(other.origin) and is_trusted(entry.origin)
+            judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
+            found.append(Replaced(other, entry, judgement, change.nearness))
         return found
 
     def older_about_same(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:

@@ -47,7 +47,7 @@ class ReadSentence(NamedTuple):
     `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
     are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
-    them ("NJ-02", "T1"): two of them are two things; `units` the measures and money that stand beside its numbers ("12 *kg*"). Of a sentence about
+    them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"). Of a sentence about
     more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
 
@@ -66,6 +66,7 @@ class ReadSentence(NamedTuple):
     changed: frozenset[str] = frozenset()
     identifiers: frozenset[str] = frozenset()
     units: frozenset[str] = frozenset()
+    money: frozenset[str] = frozenset()
 
     @property
     def is_long(self) -> bool:
@@ -199,6 +200,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         changed=frozenset(word for _, changed in around for word in changed if word not in kin),
         identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
         units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),
+        money=frozenset(word for unit in _matched("money", text) for word in _content(unit, names)),
     )
 
 

@@ -327,6 +327,28 @@ def test_what_is_told_again_is_asked_about_once(tmp_path: Path) -> None:
     assert memory.review() == ()
 
 
+@pytest.mark.parametrize(
+    ("who", "crate", "told"),
+    [
+        ("Barsik", "A crate of {0} kg {0}", "Barsik weighs 5.4 kg|Vet: Barsik is 5.1 kg, keep the diet|Barsik weighs 4.9 kg|Barsik weighs 4.8 kg"),
+        ("Барсик", "Ящик {0} на {0} кг", "Барсик весит 5,4 кг|Взвесили Барсика: 5,1 кг|Барсик весит 4,9 кг|Барсик весит 4,8 кг"),
+        ("咪咪", "箱子{0}装了 {0} 公斤", "咪咪重 5.4 公斤|咪咪看医生，体重 5.1 公斤|咪咪重 4.9 公斤|咪咪重 4.8 公斤"),
+    ],
+)  # fmt: skip
+def test_every_value_of_a_series_is_asked_about(tmp_path: Path, who: str, crate: str, told: str) -> None:
+    """Whatever its words, and however often its measure is told of other things; only what the newest one says is left."""
+    pages = {"memory/2025-11-01.md": "".join(f"- W: {crate.format(number)}\n" for number in range(2, 32))}
+    days = ("03", "10", "17", "24")
+    pages |= {
+        f"memory/2025-11-{day}.md": f"- W @{who}: {said}\n" for day, said in zip(days, told.split("|"), strict=True)
+    }
+    memory = memory_with(tmp_path, pages=pages)
+    while asked := memory.review():
+        memory.answer(asked[0].id, "y")
+    held = {hit.day for hit in memory.recall(who).hits if hit.fact and who in hit.fact.entities and not hit.valid.last}
+    assert held & {f"2025-11-{day}" for day in days} == {"2025-11-24"}
+
+
 @pytest.mark.parametrize("way", ["one by one", "as an agent", "in an editor"])
 @pytest.mark.parametrize("newest_first", [True, False])
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ class _Finder:
         if any(change.judgement.rule == VALUE for change in changed.values()):
             facts = [row for row in before if row.role == Role.FACT.value and row not in changed]
             read = ((row, self._statements.get(row.id)) for row in facts)
-            changed |= {row: found for row, said in read if said and (found := judge_series(said, statement))}
+            changed |= {row: earlier for row, said in read if said and (earlier := judge_series(said, statement))}
         found = []
         for other, change in changed.items():
             trusted = is_trusted(other.origin) and is_trusted(entry.origin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -49,6 +49,19 @@ def find_blocks(lines: Sequence[str], hidden: Collection[int] = ()) -> list[Bloc
             found.append(Block(end["name"], opened[1]["sha"], opened[0], number))
             opened = None
     return found
+
+
+def disputed_lines(lines: Sequence[str], hidden: Collection[int] = ()) -> Iterator[tuple[int, str]]:
+    """The lines of blocks inside of what git left of a merge, with the name of each block: one side of it is never closed."""
+    name, is_open = "", False
+    for number, line in enumerate(lines, 1):
+        if line[:7] in ("<<<<<<<", "|||||||", "=======", ">>>>>>>"):
+            name, is_open = "", line[0] == "<" or (is_open and line[0] != ">")
+        elif is_open and line.startswith(_START) and number not in hidden:
+            begin = _BEGIN.fullmatch(line)
+            name = begin["name"] if begin else ""
+        if name:
+            yield number, name
 
 
 def body_of(lines: Sequence[str], block: Block) -> list[str]:

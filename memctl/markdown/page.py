@@ -12,7 +12,7 @@ from ..facts import Fact, Kind, Span
 from ..language.words import words_of
 from .grammar import Problem, parse
 from .lines import MAX_LINE, Role, content_of, split_lines
-from .markers import FORGOTTEN, Block, find_blocks, is_marker, read_tombstone
+from .markers import FORGOTTEN, Block, disputed_lines, find_blocks, is_marker, read_tombstone
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -227,8 +227,11 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
             reader.heading = ""
             reader.add(Role.REST, number, number)
     entries = sorted(reader.entries, key=lambda e: e.span.line)
-    if plain is None and (managed := find_blocks(shown, _hidden_lines(reader.opaque, shown))):
-        names = {number: block.name for block in managed for number in range(block.begin, block.end + 1)}
+    if plain is None:
+        hidden = _hidden_lines(reader.opaque, shown)
+        names = dict(disputed_lines(shown, hidden))
+        for block in find_blocks(shown, hidden):
+            names |= dict.fromkeys(range(block.begin, block.end + 1), block.name)
         entries = [entry._replace(block=names.get(entry.span.line, entry.block)) for entry in entries]
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
     problems.sort(key=lambda problem: problem[0])

@@ -1097,6 +1097,24 @@ def test_two_machines_retain_and_merge(machines: tuple[Path, Path]) -> None:
 
 
 @git_wanted
+def test_an_open_merge_of_a_page_shows_no_copy_as_a_note(machines: tuple[Path, Path]) -> None:
+    """Of both sides of a block; what a person wrote beside it is a note as it was."""
+    one, two = machines
+    retained(one, "2025-11-03", "W @Барсик: Спит на печи", "W @Барсик: 喜欢鱼")
+    retained(two, "2025-11-03", "W @Барсик: Afraid of thunder", "W @Барсик: Ест траву")
+    for root in machines:
+        run(root)
+        commit(root)
+    assert "bank/entities/Барсик.md" in pulled(one, two)
+    page = read(one, "bank/entities/Барсик.md")
+    assert page.count("memctl:begin") == 2 and page.count("<<<<<<<") == 1
+    write(one, page.replace("<<<<<<<", "Барсик has a bell\n\n<<<<<<<", 1), "bank/entities/Барсик.md")
+    found = json.loads(call(["recall", "@Барсик", "-k", "50", "--json"], one).out)["hits"]
+    text = " ".join(hit["content"] for hit in found if hit["path"].startswith("bank/"))
+    assert "bell" in text and not any(word in text for word in ("Спит", "喜欢鱼", "thunder"))
+
+
+@git_wanted
 def test_check_names_a_forgotten_line_that_a_merge_brought_back(machines: tuple[Path, Path]) -> None:
     """One forgets the last line of a log, the other appends behind it: git keeps both sides, the forgotten line too."""
     one, two = machines

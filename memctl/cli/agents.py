@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ExtraMissing, PageUnreadable, Refused, Usage
-from ..system import open_regular
 from .call import ABOUT, DRY_RUN, Call, answer_nobody, argument, command, flag, one_of, option
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def _chat_text(file: str) -> str:
 def _read(file: str, cure: str, most: int = -1) -> bytes:
     """At most so many bytes of a file, or of stdin."""
     try:
-        with nullcontext(sys.stdin.buffer) if file == "-" else open_regular(file) as stream:
+        with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as stream:
             return stream.read(most)
     except OSError as error:
         raise PageUnreadable(Path(file).name, error.strerror or str(error), cure) from error

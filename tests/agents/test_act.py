@@ -281,7 +281,7 @@ def test_the_command_line(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_read_is_a_failure_of_its_command(workspace: Workspace) -> None:
     """No hang on a FIFO, no traceback."""
     os.mkfifo(workspace.root / "bank/notes/pipe.md")
-    for words in (["act"], ["eval"], ["ingest"], ["context", "--messages"]):
+    for words in (["eval"], ["ingest"]):
         assert "not a regular file" in call([*words, str(workspace.root / "bank/notes/pipe.md")], workspace.root).err
     pipe = 'folder="notes" name="pipe"'
     acted = done(workspace, f'[READ_DOC {pipe}] [SAVE_DOC {pipe} content="x"] [SAVE_FACT value="y"]')

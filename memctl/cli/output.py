@@ -70,7 +70,8 @@ class Output:
         with console.screen(hide_cursor=False):
             for at in range(0, len(rows), high - 1):
                 print("\x1b[H\x1b[2J" + "\n".join(rows[at : at + high - 1]))
-                input("Enter goes on; then nothing of this stays here")
+                with suppress(EOFError):  # Ctrl-D goes on too
+                    input("Enter goes on; then nothing of this stays here")
                 print("\x1b[H\x1b[2J", end="")
 
     def line(self, *texts: str) -> None:

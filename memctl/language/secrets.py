@@ -185,6 +185,12 @@ _LINES: tuple[tuple[str, str, str, _Check], ...] = (
     ("authorization header", "basic ", r"(?i)\bbasic[ \t]{1,4}(?P<secret>[a-z0-9+/]{8,400}={0,2})", _is_basic),
     ("password", "-u", r"""(?<!\S)(?:-u|--user)[ =]['"]?[^\s:'"]{1,64}:(?P<secret>[^\s'"]{6,128})""", _is_login),
     ("password", "login ", r"(?i)\blogin\s{1,4}\S{1,64}\s{1,4}password\s{1,4}(?P<secret>[^\s,\"]{6,128})", _is_login),
+    (
+        "password",
+        "login ",
+        r"(?i)\blogin\s{1,4}\S{1,64}\s{1,4}pass\s{1,4}(?P<secret>(?-i:(?=\S*[a-z]))[^\s,.\"]{8,128})(?!\S)",
+        _is_login,
+    ),
     ("card number", "", r"(?P<secret>[2-6](?<![\w.-].)\d{3}(?P<gap>[ -])(?:\d{4}(?P=gap)){2}\d{4})(?![\w-])", _is_card),
 )
 
@@ -204,11 +210,12 @@ def _lines() -> tuple[tuple[str, str, str, _Check], ...]:
 
 def _key_blocks(text: str) -> Iterator[Secret]:
     """Private keys in PEM form, from header to footer, cut short or not; a sentence that names a header is none."""
+    head = r"[ \t>`-]*(?:[WBOS](?:\([^()]*\))?(?: @\S+| \[\[[^\]]*\]\])*:)?[ \t`-]*"
     header = r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     body = r"(?P<body>(?:[^-]|-(?!-)){0,16000})(?:-----END [A-Z0-9 ]{1,60}-----)?"
     for match in _compiled(header + body).finditer(text):
-        before = text[max(0, match.start() - 40) : match.start()].rpartition("\n")[2]
-        alone = not before.strip(" \t>`-") and match["body"].lstrip(" \t")[:1] in ("", "\n", "\r")
+        before = text[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
+        alone = bool(_compiled(head).fullmatch(before)) and match["body"].lstrip(" \t")[:1] in ("", "\n", "\r")
         if alone or re.search(r"[A-Za-z0-9+/]{32}", match["body"]):
             yield Secret("private key block", *match.span())
 

@@ -182,6 +182,7 @@ def _quote(value: str) -> str:
 # -- what is wrong with a line that is not a fact ---------------------------------------------------------------------
 
 _SYMPTOMS: tuple[tuple[str, str, str], ...] = (
+    (r"\[[ xX]\]\s", "a task, which is no fact", "put a heading before it"),
     (r"[wbos](?:\([^)]*\))?(?:\s+@\S+)*\s*[:\uff1a]", "kinds are capital letters", "write W, B, O or S"),
     (r"[WBOS]\s*[(\uff08][^)\uff09]*$", "a parenthesis that is never closed", "close the attributes with )"),
     (r"[WBOS]\s*[(\uff08](?>.*[)\uff09])[^:\uff1a]*$", "no colon after the head", "write `W(key=db) @Name: text`"),

@@ -190,7 +190,7 @@ class _PageReader:
         self.entries.append(Entry(role, span, logical, logical, self.heading, problem=told))
 
 
-_NO_BULLET = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
+_NO_BULLET = Problem(1, "not a bullet", "facts are bullets: `- W: text`; put a heading before prose")
 
 
 def _cut(lines: Sequence[str], block: MarkdownBlock) -> Iterator[tuple[int, int]]:

@@ -235,3 +235,19 @@ def test_progress_is_silent_without_a_terminal(tmp_path: Path) -> None:
     for out in (Output(), Output(json=True), Output(quiet=True)):
         assert out.bar("indexing") is None
     assert call(["index", "--rebuild"], recent_copy(tmp_path)).err == ""
+
+
+def test_ctrl_d_goes_on_from_what_is_shown_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Enter does: nothing of it stays on the screen."""
+    asked: list[str] = []
+
+    def ended(prompt: str) -> str:
+        asked.append(prompt)
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", ended)
+    Output().show_once("тюльпан 4711\n郁金香\n")
+    out = capsys.readouterr().out
+    assert len(asked) == 1 and out.rindex("\x1b[2J") > out.index("郁金香")

@@ -221,6 +221,10 @@ ORDINARY: list[Callable[[Dice], str]] = [
     lambda d: f"csrf_token={d.text(H, 32)} next_page_token: {d.text(A, 24)} public key: {d.text(H, 64)}",
     lambda d: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA{d.text(B, 43)} laptop; SHA256:{d.text(B, 43)}",
     lambda d: "The page begins with -----BEGIN RSA PRIVATE KEY----- when it holds one.",
+    lambda d: "A file begins with the line: -----BEGIN OPENSSH PRIVATE KEY-----",
+    lambda d: (
+        f"login tests pass nightly, login pages pass ISO2700{d.text(D, 1)}, the login flows pass 2025-11-{d.text('12', 2)}"
+    ),
     lambda d: f"-----BEGIN CERTIFICATE----- {d.text(B, 64)}",
     lambda d: "Bearer token authentication is required; Basic authentication is off; Authorization: Bearer <token>",
     lambda d: f"вчера обсуждали пароль и токен; секрет успеха — сон 8 часов, отчёт № {d.text(D, 6)}",
@@ -288,6 +292,8 @@ def test_several_secrets_in_order_without_overlap() -> None:
         ("-----BEGIN " + "PRIVATE KEY-----", "private key block"),  # the header alone on its line: the rest follows
         ("> -----BEGIN " + "PRIVATE KEY-----\n> MIIE", "private key block"),
         ("PIN-Passwort passcode: 481 password: 48" + "1516", "password"),
+        ("W(src=user) @Олег: -----BEGIN " + "OPENSSH PRIVATE KEY-----", "private key block"),
+        ("login olek pass hunter" + "22", "password"),
         ("secret = hunter" + "2real", "API key or token"),
         ("| password | Tr0ub4" + "dor&3x |", "password"),
         ("wifi password `Tr0ub4" + "dor&3x`", "password"),

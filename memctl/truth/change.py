@@ -19,7 +19,7 @@ from ..facts import Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import has_han
-from .statement import ReadSentence, is_machine, is_numeral, opposites, read_sentences, speaker_of
+from .statement import ReadSentence, is_machine, is_numeral, opposites, read_sentences, speaker_of, words_of
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -269,7 +269,7 @@ def _against_value(pair: _Pair) -> str:
         if mine.value != its.value and counted and _is_form(mine.unit or "-", its.unit or "-"):
             return f"{mine.text} against {its.text}"
     if one.times and other.times and not one.times & other.times and not pair.lines.together:
-        return " against ".join(" ".join(sorted(times)) for times in (one.times, other.times))
+        return " against ".join(words_of("time", said.text) for said in (one, other))
     return ""
 
 

@@ -221,6 +221,12 @@ class _Finder:
         if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
             return []  # its slot says what it replaces
         own = set(queries.own_terms(self._index, [entry.id]).get(entry.id, "").split())
+        self.read((entry,))
+        said = self._statements[entry.id].sentences if entry.id in self._statements else ()
+        hollow = {
+            term for each in said for name in ("time", "now") for term in terms(reading.words_of(name, each.text))
+        }
+        hollow |= set(filter(reading.is_numeral, own))
         idle = stop_terms() | reading.attitudes() | name_terms(names)
         mine = {term for term in own if len(term) > 1 and "=" not in term} - idle
         led = frozenset[str]().union(*map(reading.led_to, mine))
@@ -236,7 +242,8 @@ class _Finder:
             held = set(its.split())
             shared = sum(_relative_idf(counted[term], total) for term in mine & held & counted.keys())
             shared += _TOPIC * (not led.isdisjoint(held)) - _EVENT * (rows[i].kind == Kind.EXPERIENCE.value)
-            why = "shared words" if shared > least else "nearest in meaning" if nearest.get(i) == 0 else ""
+            telling = shared > least and not mine & held <= hollow
+            why = "shared words" if telling else "nearest in meaning" if nearest.get(i) == 0 else ""
             worth = shared + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
             judgement = Judgement("replacement", "replaces", Tier.ASKED, why)
             found.append(Replaced(rows[i], entry, judgement, round(worth, 6)))

@@ -435,3 +435,8 @@ def opposites() -> dict[str, frozenset[str]]:
 def marker_terms() -> frozenset[str]:
     """Search terms of the words by which changes are told."""
     return _listed("told by")
+
+
+def words_of(section: str, text: str) -> str:
+    """What a section of the data matches in a text, in the order and the words of the text."""
+    return " ".join(match[0] for match in _compiled(section, spoken_in(text), flags=re.IGNORECASE).finditer(text))

@@ -123,11 +123,17 @@ def test_a_state_stays_beside_a_plan_and_what_happened(tmp_path: Path, state: st
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Likes tea", "Likes hills"), ("Любит чай", "Любит горы"), ("喜欢喝茶", "喜欢爬山")]
-)
-def test_two_things_that_one_likes_share_nothing(tmp_path: Path, one: str, other: str) -> None:
+    ("one", "other"),
+    [
+        ("Likes tea", "Likes hills"), ("Insurance runs out in March", "The tickets for March are in the drawer"),
+        ("Любит чай", "Любит горы"), ("Кот теперь ест рыбу", "Ключ теперь у сестры"), ("40 стульев в сарае", "Автобус 40 идёт к бассейну"),
+        ("喜欢喝茶", "喜欢爬山"), ("现在钥匙在抽屉", "现在猫只吃罐头"), ("40 把椅子在仓库", "40 路车到泳池"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_anything_is_nothing_shared(tmp_path: Path, one: str, other: str) -> None:
+    """That one likes it, that it is so now, a month, a number."""
     place = Place(tmp_path, lines("Vera", "Sings alto", one))
-    assert not any(each.is_telling for each in place.near(f"O @Vera: {other}"))
+    assert not any(each.is_telling for each in place.near(f"W @Vera: {other}"))
 
 
 LEFT_OUT = {

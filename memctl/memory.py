@@ -142,9 +142,15 @@ class Memory(OpenMemory):
         """
         given = (text,) if text is None else several(text)
         facts = retain.read_facts(given, kind=kind, about=several(about), attributes=attributes)
-        facts = retain.as_said(self, facts, said_by) if said_by else facts
+        said, facts = facts, retain.as_said(self, facts, said_by) if said_by else facts
         on = dates.day_of("--date", day, self.today) or self.today
         done = retain.retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
+        lost = {one.source for one, kept in zip(said, facts, strict=True) if one.source not in (None, kept.source)}
+        told = [
+            f"src={source} is kept as src={said_by}: [server] may_speak_as_user is off"
+            for source in sorted(lost, key=str)
+        ]
+        done = replace(done, warnings=(*done.warnings, *told))
         if said_by or dry_run:  # who is not the owner hears of no other names; a dry run makes no index
             return done
         with suppress(Exception):  # of any kind: the facts are on disk

@@ -292,7 +292,7 @@ def _endpoint(route: Route, served: Served, verbs: Verbs) -> Callable[[Request],
         try:
             asked = route.read(body)
         except Usage as error:
-            raise HttpRefusal(422, error.what, error.cure) from None
+            raise HttpRefusal(422, error.what, error.cure, error.exit_code) from None
         if route.writes and served.read_only:
             raise HttpRefusal(403, "this server only reads", "ask the owner, who may start it otherwise")
         kind = "write" if route.writes else "shared" if asked.get("in") else "read"

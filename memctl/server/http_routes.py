@@ -224,8 +224,9 @@ ROUTES = (
         answer_schema(stored="integer"), _only(_ingest, "stored"), ExchangeRequest, _SAID, writes=True,
     ),
     Route(
-        "POST", "/store", "Write one fact down; when this answers, it is on disk", _CITED,
-        _only(partial(_retain, offers=False), "citation", "id", "already"), StoreRequest,
+        "POST", "/store", "Write one fact down; when this answers, it is on disk",
+        answer_schema(citation="string", id="string", already="boolean", warnings="string*"),
+        _only(partial(_retain, offers=False), "citation", "id", "already", "warnings"), StoreRequest,
         {"text": "O(0.9) @Peter: Prefers short replies"}, writes=True,
     ),
     Route("GET", "/stats", "Counts, days, sizes, freshness, and how long answers take", _STATS_SCHEMA, _stats),

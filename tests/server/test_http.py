@@ -177,15 +177,21 @@ def test_a_program_speaks_as_the_user_only_where_the_owner_lets_it(tmp_path: Pat
     with serving(find_workspace(str(tmp_path), os.environ, tmp_path)) as server:
         for words in ("W(src=user): The bank pays", "W(src=user:chat): Банк платит", "W: 银行付款", "Nothing said"):
             assert server.post("/store", {"text": words}).status == 200
-        server.post("/store", {"text": "Set here", "source": "user"})
-        server.post("/v1/retain", {"text": "Set there", "source": "user:x"})
+        assert server.post("/store", {"text": "x", "nonsense": 1}).json["code"] == 2
+        told_of = [
+            server.post("/store", {"text": "Set here", "source": "user"}).json["warnings"],
+            server.post("/v1/retain", {"text": "Set there", "source": "user:x"}).json["warnings"],
+            server.post("/store", {"text": "Set by nobody"}).json["warnings"],
+        ]
         server.post("/v1/retain", {"text": "W(src=web:x): Read there"})
         server.post("/ingest", {"user_msg": "Remember that the demo is on Friday.", "assistant_msg": ""})
         (question,) = server.get("/v1/review").json["questions"]
         server.post("/v1/answer", {"id": question["id"], "option": "y", "text": "Flew to Oslo"})
     told = log.read_text("utf-8")
     lines = [line for line in told.split("\n") if line.startswith("- ") and "web:x" not in line]
-    assert len(lines) == 8 and told.count("src=web:x") == 1
+    assert [len(each) for each in told_of] == ([0, 0, 0] if setting else [1, 1, 0])
+    assert setting or ("src=user" in told_of[0][0] and "may_speak_as_user" in told_of[0][0])
+    assert len(lines) == 9 and told.count("src=web:x") == 1
     assert [line for line in lines if "src=" not in line] == []
     assert told.count("src=user") == (5 if setting else 0)
 

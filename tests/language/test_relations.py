@@ -22,7 +22,10 @@ def labelled(part: str) -> list[dict[str, str]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize(("part", "wrong", "missed"), [("rules", 0, 0), ("dev", 4, 10), ("held", 1, 3)])
+@pytest.mark.parametrize(
+    ("part", "wrong", "missed"),
+    [("rules", 0, 0), ("dev", 4, 10), ("held", 1, 3), ("other-open", 0, 8), ("other-held", 0, 26)],
+)
 def test_what_is_stated_fills_a_slot_and_whatever_is_in_doubt_none(part: str, wrong: int, missed: int) -> None:
     false, silent = [], []
     for line in labelled(part):

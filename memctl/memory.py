@@ -200,7 +200,9 @@ class Memory(OpenMemory):
             if done.pages and not dry_run:
                 collect.refresh(memory)
 
-        return reflect.reflect(self, since=first, dry_run=dry_run, propose=propose, then=ask)
+        command = self.workspace.command and f"{self.workspace.command} reflect"  # undo --skip goes past it
+        memory = self.with_workspace(replace(self.workspace, command=command))
+        return reflect.reflect(memory, since=first, dry_run=dry_run, propose=propose, then=ask)
 
     def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:
         """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""

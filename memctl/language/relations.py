@@ -29,11 +29,9 @@ _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
 _ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
-_NAMED = ("town", "name", "whole", "firm")
+_NAMED = ("town", "name", "whole")
 _ALONE = frozenset((*_NAMED, "person", "kin", "holder", "zone", "dbms", "version"))  # nothing goes on behind it
-_LOOSE = frozenset(
-    ("date", "day", "number", "licence", "post", "quoted", "titled", "called", "own_name", "nick")
-)  # up to a comma
+_EXACT = _ALONE | {"org", "email", "phone", "title", "state", "store", "job", "job_ru"}
 
 
 class Relation(NamedTuple):
@@ -52,6 +50,11 @@ class _Rule(NamedTuple):
     phrase: str
     language: str
     own: bool
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The languages whose words may stand around it."""
+        return beside(self.language)
 
 
 def slot_of(fact: Fact) -> Relation | None:
@@ -103,8 +106,8 @@ def _triggers() -> dict[str, list[_Rule]]:
     found: dict[str, list[_Rule]] = {}
     for rule in _rules("rules"):
         for marked, choices in _MARKED.findall(rule.phrase):
-            for choice in (pattern(beside(rule.language), "relations", choices) if marked else choices).split("|"):
-                found.setdefault(_WORD.findall(choice)[0].casefold(), []).append(rule)
+            for choice in (pattern(rule.beside, "relations", choices) if marked else choices).split("|"):
+                found.setdefault(_WORD.findall(choice)[0], []).append(rule)
     return found
 
 
@@ -127,7 +130,7 @@ def _searched(rule: _Rule) -> re.Pattern[str]:
     said = _MARKED.sub(lambda marked: "" if marked[1] else f"(?:{marked[2]})", rule.phrase)
     words = partial(pattern, (rule.language,), "relations")
     if rule.frame == "whole":
-        said = rf"(?<!\w)(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
+        said = rf"\b(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
     elif rule.frame == "verb":
         gap = "*" if said.endswith("?") else "+"
         said = rf"\b(?i:{said})\s{gap}{_OBJECT}"
@@ -154,7 +157,7 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     if not match or match.start() > _HEAD or not _is_subject(plain[: match.start()], names, rule, match):
         return None
     said = _value(rule, match["value"])
-    if said is None or _is_doubtful(plain[match.start() :], beside(rule.language)):
+    if said is None or _is_doubtful(plain[match.start() :], rule.beside):
         return None
     is_country = rule.key == "city" and said.replace(" ", "_") in words_of("relations", "countries")
     return Relation("country" if is_country else rule.key, said)
@@ -162,8 +165,8 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
 
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
     """What stands before the relation is the entity of the line: nothing, a pronoun, or its name."""
-    leading = _compiled(rf"(?:{pattern(beside(rule.language), 'relations', 'leading')})[,，]?\s*", re.IGNORECASE)
-    trailing = _compiled(rf"[\s，,]*(?:{pattern(beside(rule.language), 'relations', 'trailing')})$", re.IGNORECASE)
+    leading = _compiled(rf"(?:{pattern(rule.beside, 'relations', 'leading')})[,，]?\s*", re.IGNORECASE)
+    trailing = _compiled(rf"[\s，,]*(?:{pattern(rule.beside, 'relations', 'trailing')})$", re.IGNORECASE)
     bare, is_noun = before.strip(), rule.frame.endswith("noun")
     for _ in range(3):
         bare = trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
@@ -175,22 +178,22 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
     folded = bare.casefold()
     if of:
         known = _is_name(of, names) or _is_inflected(of, names) or _is_owner(of, names, ("own owners",), rule)
-        return known and folded in {"", *words_of("relations", "articles", beside(rule.language))}
+        return known and folded in {"", *words_of("relations", "articles", rule.beside)}
     if not bare:
         return alone and (before == before.strip() or not before.strip() or bool(leading.match(before)))
     own = ("own pronouns", "own owners") if rule.own else ("own owners" if is_noun else "own pronouns",)
     if (is_owner := _is_owner(bare, names, own, rule)) or rule.own:
         return is_owner
-    if folded in words_of("relations", "owners" if is_noun else "pronouns", beside(rule.language)):
+    if folded in words_of("relations", "owners" if is_noun else "pronouns", rule.beside):
         return alone
     if is_noun:
-        bare = re.sub(f"(?:{pattern(beside(rule.language), 'relations', 'possessive')})$", "", bare)
+        bare = re.sub(f"(?:{pattern(rule.beside, 'relations', 'possessive')})$", "", bare)
     return _is_name(bare, names)
 
 
 def _is_owner(bare: str, names: Sequence[str], sections: Iterable[str], rule: _Rule) -> bool:
     """True for the owner of the memory, on a line without an entity: "our database", "the user"."""
-    said = "|".join(word for section in sections for word in words_of("relations", section, beside(rule.language)))
+    said = "|".join(word for section in sections for word in words_of("relations", section, rule.beside))
     return not names and bool(_compiled(said, re.IGNORECASE).fullmatch(bare))
 
 
@@ -234,15 +237,14 @@ def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
 def _is_refused(kind: str, rest: str, told: str, chosen: tuple[str, ...]) -> bool:
     """True for a negation or a question word, for several names, and for a common noun where a name is wanted."""
     said = partial(pattern, chosen, "relations")
-    placed = kind in ("town", "org", "firm") and _is_listed(told, "cities", "countries")
-    named = kind in ("town", "name", "given", "firm") and not placed
+    placed = kind in ("town", "org") and _is_listed(told, "cities", "countries")
+    named = kind in ("town", "name") and not placed
     return bool(
         re.match(said("no value"), rest, re.IGNORECASE)
         or re.search(said("question words"), rest[:20])
         or (kind in _ALONE and re.search(said("several"), told))
         or (named and (re.match(said("no name"), rest) or _is_common(told, chosen)))
-        or (kind != "town" and placed)
-        or (kind == "org" and _is_listed(told, "software"))
+        or (kind == "org" and (placed or _is_listed(told, "software")))
         or (kind == "town" and not placed and not re.search(_shape("place ending", chosen), told, re.IGNORECASE))
     )
 
@@ -256,10 +258,10 @@ def _is_common(told: str, chosen: tuple[str, ...]) -> bool:
 
 def _value(rule: _Rule, rest: str) -> str | None:
     """What of `rest` is the value, folded; None where it is not of the kind that the relation takes."""
-    rest, kind, chosen = rest.strip(), rule.value, beside(rule.language)
+    rest, kind, chosen = rest.strip(), rule.value, rule.beside
     shape = _shape(kind, chosen)
     match = _compiled(shape, re.IGNORECASE if kind in _ANY_CASE else 0).match(rest) if shape else None
-    told = (match[0] if match and kind not in _LOOSE else _ends(chosen).split(rest)[0]).strip(" .:")
+    told = (match[0] if match and kind in _EXACT else _ends(chosen).split(rest)[0]).strip(" .:")
     if (shape and not match) or _is_refused(kind, rest, told, chosen):
         return None
     left_out = rf"(?<!\w)@|^(?:{pattern(chosen, 'relations', 'name article')})|[\[\]\"'«»“”「」《》`]"
@@ -283,7 +285,7 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     plain = {
         **dict.fromkeys(_NAMED, named),
         "version": r"[\"'`]?v?\d+(?:\.\d+)*[\w.+-]*",
-        "email": r"(?a:[`<]?[\w.+-]+@[\w-]+\.[\w.-]+)",
+        "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
         "phone": r"\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
     }

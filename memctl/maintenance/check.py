@@ -201,9 +201,12 @@ def _brought_back(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
             gone[path] |= {old for old, new in zip(before, after, strict=False) if read_tombstone(new)}
         for path in held:
             rows, page = pages.parsed[path]
+            stones = {entry.span.line for entry in page.entries if entry.forgotten}
             for row in rows.rows:
                 line = page.lines[row.line - 1]
-                near = get_close_matches(line, gone[path], 1, _NEAR) if row.block is None else []
+                near = [line] if line in gone[path] and row.block is None else []
+                if not near and row.block is None and not stones.isdisjoint(range(row.line - 2, row.line + 3)):
+                    near = get_close_matches(line, gone[path], 1, _NEAR)  # a merge puts both sides together
                 if near and (near[0] == line or _took_its_place(workspace.root, path, line, near[0])):
                     nearly = "" if near[0] == line else "in nearly the same words "
                     what = f"it was forgotten and is here {nearly}again: a merge keeps both sides of a log"

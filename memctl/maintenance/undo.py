@@ -49,7 +49,7 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
                 pages[each["path"]].append(each)
             plans = [_plan(workspace, path, written) for path, written in pages.items()]
             problem = next((problem for _, problem in plans if problem), None)
-            if not (skip and problem and all(path.startswith("bank/") for path in pages)):
+            if not (skip and problem and commands[at].endswith(" reflect")):
                 break
         if not dry_run and not problem:
             for edit, _ in plans:

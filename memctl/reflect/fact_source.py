@@ -13,17 +13,17 @@ from operator import attrgetter
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import AnswerLine, TrustedFact
 from ..errors import Usage
-from ..facts import Citation, Fact, Kind, is_trusted
+from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..ids import belief_id, questions_of
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
-from ..index.queries.names import KnownNames, keys_of, mention_counts, page_of
+from ..index.queries.names import KnownNames, keys_of, page_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import query_terms
-from ..language.names import entity_key, is_han, mentions
+from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
 from ..markdown.evidence_line import OPINIONS
 from ..recall.entry_hits import hits_of
@@ -50,16 +50,8 @@ class FactSource:
 
     def names_of(self, fact: Fact) -> frozenset[str]:
         """The keys of everybody whom a fact names, marked or not."""
-        named = (*fact.entities, *mentions(fact.text)) or self._begun_with(fact)
-        written = map(self.known.known_as, named)
+        written = (self.known.known_as(name) for name in (*fact.entities, *mentions(fact.text)))
         return frozenset(map(entity_key, (*written, *self.known.in_text(fact.text))))
-
-    def _begun_with(self, fact: Fact) -> tuple[str, ...]:
-        """The name, of those that lines name, with which an opinion begins: it says whose it is."""
-        text = fact.text if fact.kind is Kind.OPINION else ""
-        tried = [text[:2], text[:3]] if is_han(text[:1] or " ") else re.findall(r"^[^\W\d_]+", text)
-        known = mention_counts(self._index, (entity_key(name) for name in tried if not name.islower()))
-        return tuple(name for name in tried if entity_key(name) in known)[-1:]
 
     def hits(self, entries: Iterable[Row]) -> list[Hit]:
         """Entries as they stand on disk now, with their validity; by place."""

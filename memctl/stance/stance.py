@@ -100,16 +100,15 @@ RULES: tuple[Callable[[ViewPair], Found], ...] = (
 def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity_key) -> Judgement | None:
     """What `fact` says of `belief`: evidence "for" or "against", a reversal "ended", or None where that needs no question.
 
-    `canonical` maps a name to the key of its entity. Both must name the same one; a belief without a marked name is that of
-    whom its text begins with. Never raises; the same arguments give the same answer.
+    `canonical` maps a name to the key of its entity. Both must name the same one. Never raises; the same arguments give
+    the same answer.
     """
-    held_by = belief.entities or tuple(name for name in fact.entities if belief.text.startswith(name))
-    told = fact.entities or tuple(name for name in held_by if name in fact.text)
-    shared = {canonical(name) for name in held_by} & {canonical(name) for name in told}
+    told = fact.entities or tuple(name for name in belief.entities if name in fact.text)
+    shared = {canonical(name) for name in belief.entities} & {canonical(name) for name in told}
     apart = belief.valid and fact.valid and not belief.valid.meets(fact.valid)
     if not shared or apart:
         return None
-    names = frozenset(name for name in (*held_by, *told) if canonical(name) in shared)
+    names = frozenset(name for name in (*belief.entities, *told) if canonical(name) in shared)
     # No rule speaks and nothing is asked, whatever the marks, where no two views are whole or alike.
     plain_held, plain_said = read(belief.text, names, False), read(fact.text, names, False)
     pairs = [ViewPair(*views, plain_held, plain_said) for views in product(plain_held.views, plain_said.views)]

@@ -20,7 +20,7 @@ from ..facts import Fact, Kind, is_trusted, iso_day
 from ..ids import fact_id
 from ..ingest.turns import Turn, cleaned, moment
 from ..language.dates import day_and_rest
-from ..language.names import slug
+from ..language.names import entity_key, slug
 from ..language.sentences import opens_fence
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import front_values, with_value
@@ -227,8 +227,14 @@ def _of_row(value: Mapping[str, Any], today: date, source: str | None, undated: 
         raise Usage(f"column {read.column}: {read.message}")
     day = min(today, iso_day(str(value.get("day"))) or undated)
     ref, told = value.get("id"), value["origin"] if value["origin"] != "owner" else None
-    known_as = value.get("entities") or ()  # those of its text stand behind its own
-    names = tuple(map(str, known_as[: len(read.entities)])) if isinstance(known_as, list) else read.entities
+    if read.sealed:
+        raise Usage("a sealed line: an export does not hold its text")
+    known_as = value["entities"] if isinstance(value.get("entities"), list) else []
+    # Pages with aliases do not travel: where nobody else is named, a head has the name that it stood for.
+    is_alias = len(known_as) == len(read.entities) and not {*map(entity_key, read.entities)} <= {
+        entity_key(str(name)) for name in known_as
+    }
+    names = tuple(map(str, known_as)) if is_alias else read.entities
     is_known = ref == fact_id(read.kind, names, read.text, day)
     fact = replace(
         read,

@@ -192,7 +192,9 @@ class _Import:
         """Where a note goes: below `bank/KIND/NAME/` if another one of this source has its place, or if it speaks for the owner."""
         path = place_of(self._kind, name, origin, self._options.entities)
         # What stands there is what reflect holds for true, what review asks, what goes into every context.
-        if self._mark and (path in PAGES or path.lower() in (OPINIONS, PAGE)):
+        # What stands at the root, hosts of agents read as instructions.
+        speaks = path in PAGES or path.lower() in (OPINIONS, PAGE) or not path.startswith(("memory/", "bank/"))
+        if self._mark and speaks:
             path = place_below(self._kind, name, PurePosixPath(path).name)
             reason = f"beliefs of others do not count here, nor what else speaks for them: it is text, in {path}; --trusted takes it over"
             self._leave(origin, reason)

@@ -65,25 +65,6 @@ def test_what_its_holder_may_have_reversed_is_questioned(tmp_path: Path, held: s
     assert held not in (workspace.root / "bank/entities/Anna.md").read_text("utf-8").partition("## Timeline")[0]
 
 
-@pytest.mark.parametrize("page", [False, True])
-@pytest.mark.parametrize(
-    ("who", "held", "newer", "another"),
-    [
-        ("Vera", "Vera likes the night shift", "O @Vera: Vera hates the night shift", "Veranda Ltd likes the night shift"),
-        ("Вера", "Вера любит овсяное молоко", "W @Вера: Вера больше не любит овсяное молоко", "Верани любит овсяное молоко"),
-        ("小王", "小王喜欢喝燕麦奶", "O @小王: 小王不喜欢喝燕麦奶了", "小张喜欢喝燕麦奶"),
-    ],
-)  # fmt: skip
-def test_a_belief_is_that_of_whom_its_text_begins_with(
-    tmp_path: Path, page: bool, who: str, held: str, newer: str, another: str
-) -> None:
-    """As if the name was marked, whether it has a page or lines that name it; a longer word is another name."""
-    write_pages(tmp_path / "notes", {f"bank/entities/{who}.md": f"# {who}\n"} if page else {})
-    workspace = told(tmp_path, d03=f"- O(0.8): {held} ^held\n- O(0.8): {another} ^another", d10=f"- {newer}")
-    assert view(workspace, "o-held").over == date(2025, 11, 10)
-    assert view(workspace, "o-another").over is None
-
-
 def test_a_superseded_belief_looks_superseded(tmp_path: Path) -> None:
     """To a reader, and to grep: its head says until when. Where what ended it goes, the head is as it was."""
     workspace = told(tmp_path, d03=f"- {HELD}", d10="- O @Anna: No longer prefers morning meetings, before 10. ^over")

@@ -163,8 +163,28 @@ def test_an_export_comes_back(tmp_path: Path) -> None:
         assert back.keys() == rows.keys()
         for ref, row in rows.items():
             assert {**row, **dict.fromkeys(differ)} == {**back[ref], **dict.fromkeys(differ)}
-            assert back[ref]["entities"] == row["entities"][: len(back[ref]["entities"])]
             assert words or back[ref]["origin"] == ("import:memctl" if row["trusted"] else row["origin"])
+
+
+def test_heads_come_back_as_they_stood_and_a_sealed_line_stays_out(tmp_path: Path) -> None:
+    """Whoever is named in the text too stays one of those whom the line is about; what is sealed is named, and stops nothing."""
+    heads = [
+        "W @Anna @Bob: Anna told @Carl about [[Dora]] and @Bob",
+        "W @Пётр @Аня: @Пётр любит чай",
+        "W @彼得: 喜欢茶",
+    ]
+    root = write(
+        tmp_path / "there", {"memory/2025-11-01.md": "## Retain\n\n" + "".join(f"- {each}\n" for each in heads)}
+    )
+    (tmp_path / "facts.jsonl").write_text(call("export", "-w", str(root)).out, "utf-8")
+    row = {"id": "x", "day": "2025-11-01", "origin": "owner", "path": "x", "written": "W(sealed) @Vera: (sealed)"}
+    with (tmp_path / "facts.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    home = tmp_path / "home"
+    call("init", str(home))
+    done = bring(home, tmp_path / "facts.jsonl", "--trusted")
+    log = (home / "memory/2025-11-01.md").read_text("utf-8")
+    assert all(f"- {each}" in log for each in heads) and (done["facts"], len(reasons(done))) == (3, 1)
 
 
 def test_a_row_of_an_export_forges_nothing(home: Path, tmp_path: Path) -> None:

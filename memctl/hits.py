@@ -30,15 +30,7 @@ class PassageLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One found entry as its author wrote it, read again from disk just now.
-
-    `score` is only comparable within one answer. `why` holds the rank in each channel that found it, `parts` the
-    factors that made the score. `perhaps_superseded_by` is a newer line that, by its words, may have replaced this one: nobody
-    has said so yet, and the newer one stands above it. For a line that stated a belief, `confidence` is the current one,
-    `belief` its place in bank/opinions.md and `evidence` the newest lines for or against it. `key` is the slot that it fills. On a document, `passage` is
-    what stands around it, `heading_path` the headings above it, and `more` how many lines of its page were found besides. `via` is the way to a related line: ids of lines
-    and names in turn, from a hit to the line itself. `workspace` is named where several were asked: paths begin with it then.
-    """
+    """One found entry as its author wrote it, read again from disk just now."""
 
     ref: str
     kind: Kind
@@ -48,28 +40,28 @@ class Hit:
     content: str
     source: Citation
     heading: str
-    confidence: float | None
+    confidence: float | None  # of a line that stated a belief, the current one
     importance: float | None
     origin: str
     private: bool
     superseded_by: str | None = None
-    perhaps_superseded_by: str | None = None
+    perhaps_superseded_by: str | None = None  # by its words a newer line, above it, may have: nobody has said so yet
     expired: bool = False
     retracted: bool = False
-    score: float = 0.0
-    why: dict[str, int] = field(default_factory=dict)
-    parts: dict[str, Any] = field(default_factory=dict)
+    score: float = 0.0  # only comparable within one answer
+    why: dict[str, int] = field(default_factory=dict)  # its rank in each channel that found it
+    parts: dict[str, Any] = field(default_factory=dict)  # the factors that made the score
     also: tuple[Citation, ...] = ()
     history: tuple[Version, ...] = ()
     fact: Fact | None = None
-    belief: Citation | None = None
-    evidence: tuple[Citation, ...] = ()
-    via: tuple[str, ...] = ()
-    key: str | None = None
-    heading_path: tuple[str, ...] = ()
-    passage: tuple[PassageLine, ...] = ()
-    more: int = 0
-    workspace: str = ""
+    belief: Citation | None = None  # that the line stated: its place in bank/opinions.md
+    evidence: tuple[Citation, ...] = ()  # the newest lines for or against that belief
+    via: tuple[str, ...] = ()  # to a related line: ids of lines and names in turn, from a hit to the line itself
+    key: str | None = None  # the slot that it fills
+    heading_path: tuple[str, ...] = ()  # on a document, the headings above it
+    passage: tuple[PassageLine, ...] = ()  # on a document, what stands around it
+    more: int = 0  # on a document, how many lines of its page were found besides
+    workspace: str = ""  # named where several were asked: paths begin with it then
 
     @property
     def under(self) -> str:
@@ -102,26 +94,20 @@ class Vectored(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits.
-
-    `related` are lines that belong to the hits by the names they share; None where they were not asked for, and where the
-    budget leaves room for none of them, `crowded` is true. `vectors` is None where no model takes part. `answerable` is how
-    likely memory holds an answer at all, None where nothing was asked. `more` are the places where the list goes on: the day
-    (of a document the path) of each line.
-    """
+    """What recall answers."""
 
     query: str
     as_of: str | None
     hits: tuple[Hit, ...]
     warnings: tuple[str, ...] = ()
-    stale: str | None = None
-    empty: tuple[str, ...] = ()
+    stale: str | None = None  # why the index may lag behind the files
+    empty: tuple[str, ...] = ()  # why there are no hits
     took_ms: float = 0.0
-    related: tuple[Hit, ...] | None = None
-    vectors: Vectored | None = None
-    crowded: bool = False
-    answerable: float | None = None
-    more: tuple[str, ...] = ()
+    related: tuple[Hit, ...] | None = None  # lines that share names with the hits; None where they were not asked for
+    vectors: Vectored | None = None  # None where no model takes part
+    crowded: bool = False  # the budget leaves room for none of the related
+    answerable: float | None = None  # how likely memory holds an answer at all; None where nothing was asked
+    more: tuple[str, ...] = ()  # where the list goes on: the day of each line, of a document the path
 
 
 _LOOKED_AT = 40  # lines that a search looks at (recall/recall.py): behind these there may be others

@@ -47,20 +47,17 @@ _PLACEHOLDER = re.compile(r"[.…\s]*|\.\.\.|<[\w .…]{1,40}>|TEXT|VALUE|KEY")
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What became of one command. `told` is our own sentence; `recalled` is text of the workspace: data, to be fenced.
-
-    `data` is the rest as JSON. A command that failed has the exit code that it would have had by itself.
-    """
+    """What became of one command."""
 
     command: str
     line: int
     ok: bool
-    told: str
-    code: int = 0
+    told: str  # our own sentence
+    code: int = 0  # of one that failed, the exit code that it would have had by itself
     cure: str = ""
-    recalled: str = ""
+    recalled: str = ""  # text of the workspace: data, to be fenced
     diff: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)  # the rest as JSON
 
     @property
     def fenced(self) -> str:

@@ -68,15 +68,11 @@ class Command(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A reply: its text without the commands, the commands in order, and how many stand where nothing is executed,
-    or after the first thousand.
+    """A reply taken apart."""
 
-    Every byte outside the commands is kept, but for the white space and line end of a line that held nothing else.
-    """
-
-    text: str
-    commands: tuple[Command, ...]
-    ignored: int = 0
+    text: str  # every byte outside the commands, but for the white space and end of a line that held nothing else
+    commands: tuple[Command, ...]  # in order
+    ignored: int = 0  # how many stand where nothing is executed, or after the first thousand
 
 
 _QUOTES = "".join(map(re.escape, sorted({*"".join(_CLOSERS.values())})))

@@ -46,17 +46,14 @@ class HostFile(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """One file of a host. `state` is new, changed, same, removed or refused; `problem` says why it is refused.
-
-    `fragment` is what belongs into the file, to be put there by hand.
-    """
+    """What becomes of one file of a host."""
 
     host_file: HostFile
     title: str
-    state: str
+    state: str  # new, changed, same, removed or refused
     diff: str = ""
-    problem: str | None = None
-    fragment: str = ""
+    problem: str | None = None  # why it is refused
+    fragment: str = ""  # what belongs into the file, to be put there by hand
     after: bytes | None = None
     entry: dict[str, Any] | None = None
 

@@ -17,24 +17,19 @@ from ..markdown.blocks import edited, splice
 from ..markdown.markers import find_blocks
 from .jsonc import JsonNode, Misfit, insert, parse, remove, same, where
 
-BLOCK = "memctl"
-"""The name of the managed block in Markdown files."""
+BLOCK = "memctl"  # the name of the managed block in Markdown files
 # One line above: Codex rewrites its tables without their comments, and a line below ours would come to stand elsewhere.
 _TOML_HEAD = "# memctl: `memctl connect codex --undo` takes this table out"
 
 
 class HostEntry(NamedTuple):
-    """What a JSON file is to say: `value` at `path`, or with `item` as one more item of the list there.
-
-    An `optional` one is left alone where the file says something else. `kin` is text that tells an item of ours that was
-    changed from somebody else's.
-    """
+    """What a JSON file is to say: `value` at `path`."""
 
     path: tuple[str, ...]
     value: Any
-    item: bool = False
-    optional: bool = False
-    kin: str = ""
+    item: bool = False  # as one more item of the list there
+    optional: bool = False  # left alone where the file says something else
+    kin: str = ""  # text that tells an item of ours that was changed from somebody else's
 
 
 class File(NamedTuple):
@@ -248,8 +243,7 @@ def _is_ours(text: str, body: str) -> bool:
 # -- hosts ------------------------------------------------------------------------------------------------------------
 
 HOSTS = ("claude-code", "openclaw", "codex", "cursor")
-SCOPES = ("user", "project")
-"""And `plugin`, which is asked for by its folder: that of `here`."""
+SCOPES = ("user", "project")  # and `plugin`, which is asked for by its folder: that of `here`
 NAME = "memctl"  # of the MCP server
 # How long a host waits for a hook, in seconds: more than `memctl hook` itself takes at most (agents/hooks.py).
 # Codex allows the end of a session 3 seconds and complains about more.

@@ -30,13 +30,10 @@ class Call:
 
     out: Output
     named: str | None = None
-    also: tuple[str, ...] = ()
-    """More workspaces, for a command that takes several."""
+    also: tuple[str, ...] = ()  # more workspaces, for a command that takes several
     now: datetime = field(default_factory=datetime.now)
-    is_now_given: bool = False
-    """True where `--now` or MEMCTL_NOW says what the present is, and not the clock."""
-    stopped: str = "stopped: no page is half written"
-    """What is said when the call is interrupted."""
+    is_now_given: bool = False  # `--now` or MEMCTL_NOW says what the present is, and not the clock
+    stopped: str = "stopped: no page is half written"  # what is said when the call is interrupted
     _memory: "Memory | None" = None
     _bar: "Bar | None" = None
 

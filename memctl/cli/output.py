@@ -38,15 +38,9 @@ class Output:
 
     json: bool = False
     quiet: bool = False
-    stale: str = ""
-    """Why the answer may lack something that stands in the files."""
-
-    matches: Callable[[str], list[tuple[int, int]]] | None = None
-    """Where the words that were asked for stand in a text."""
-
-    recalls: bool = False
-    """The answer is of recalled lines: whoever repeats it, a model too, gives no bracket command (docs/act.md)."""
-
+    stale: str = ""  # why the answer may lack something that stands in the files
+    matches: Callable[[str], list[tuple[int, int]]] | None = None  # where the words that were asked for stand in a text
+    recalls: bool = False  # of recalled lines: who repeats it, a model too, gives no bracket command (docs/act.md)
     _pages: bool = False
     _beside: set[str] = field(default_factory=set)
 

@@ -230,8 +230,7 @@ class Window:
         self._memory = OpenMemory(workspace, clock, resident=Resident(workspace))
         self._lock = threading.RLock()
         self._chat: list[Message] = []
-        self.last: Prepared | None = None
-        """What the last `messages` made: tokens used, warnings, the recalled lines with their citations."""
+        self.last: Prepared | None = None  # what the last `messages` made
 
     @property
     def workspace(self) -> Workspace:

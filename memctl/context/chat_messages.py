@@ -24,8 +24,7 @@ from ..recall.asked import is_courtesy, is_polite, says
 from .fence import fenced_blocks, tamed, without_fenced
 from .pack import Item, plain
 
-Message = dict[str, Any]
-"""One message as its sender wrote it; keys that memctl does not know stay as they are."""
+Message = dict[str, Any]  # as its sender wrote it; keys that memctl does not know stay as they are
 
 _SYSTEM = ("system", "developer")
 _ROLES = {*_SYSTEM, "user", "assistant", "tool", "function"}
@@ -298,13 +297,12 @@ class Cut(NamedTuple):
 
 
 class ChatLimits(NamedTuple):
-    """How a chat is cut: `recalled` is the share kept free for what is recalled, and `most` its tokens; `fewest` exchanges are
-    kept if they fit at all, and `low` is how full the room for the chat is after a chunk of exchanges has gone."""
+    """How a chat is cut."""
 
-    recalled: float = 0.2
-    most: int = 4000
-    fewest: int = 5
-    low: float = 0.5
+    recalled: float = 0.2  # the share kept free for what is recalled,
+    most: int = 4000  # and so many tokens at most
+    fewest: int = 5  # exchanges that are kept if they fit at all
+    low: float = 0.5  # how full the room for the chat is after a chunk of exchanges has gone
 
     def room(self, budget: int, base: int = 0) -> int:
         """Tokens kept free for what is recalled."""

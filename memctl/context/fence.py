@@ -18,11 +18,8 @@ from collections.abc import Iterator
 from ..ids import hashed
 from ..markdown.escape import defused
 
-MEMORY = "memory"
-"""The tag of what was recalled: data."""
-
-CORE = "core"
-"""The tag of the owner's own standing pages."""
+MEMORY = "memory"  # the tag of what was recalled: data
+CORE = "core"  # the tag of the owner's own standing pages
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TRIES = 64

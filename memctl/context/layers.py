@@ -27,8 +27,7 @@ from ..recall.recall import WEAK, recall_in
 from ..reflect.lessons import lessons, outcome_of
 from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, slot_item
 
-CORE_PAGE = "memory.md"
-"""The page that is always in the core."""
+CORE_PAGE = "memory.md"  # the page that is always in the core
 
 
 def core_page(workspace: Workspace) -> str:

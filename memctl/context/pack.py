@@ -224,8 +224,7 @@ def _place(item: Item) -> tuple[str, int]:
     return path, int(number) if number.isdigit() else 0
 
 
-STABLE = ("known", "lessons", "recent")
-"""The layers behind the core that do not depend on the message, in their order."""
+STABLE = ("known", "lessons", "recent")  # the layers behind the core that do not depend on the message, in their order
 
 
 def stable_part(core: str, chosen: Mapping[str, Sequence[Item]]) -> str:

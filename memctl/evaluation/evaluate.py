@@ -114,15 +114,12 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 class Configuration(NamedTuple):
-    """How to search: as recall does by itself, by words only, with vectors, or by a baseline.
-
-    `k` hits are asked for, if given. With more than one of `hops` the lines that are related to the hits follow them.
-    """
+    """How to search: as recall does by itself, by words only, with vectors, or by a baseline."""
 
     name: str
     base: str = "recall"
-    k: int | None = None
-    hops: int = 1
+    k: int | None = None  # how many hits are asked for
+    hops: int = 1  # with more than one, lines that are related to the hits follow them
 
 
 class AskedOn(NamedTuple):
@@ -296,22 +293,16 @@ def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: S
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """How to evaluate.
-
-    `now` is the present of questions without an `as_of`; None takes the newest log's day (`clock` where there is no log),
-    so figures do not change by themselves from one day to the next. `only` is the workspace whose questions are taken
-    instead of those of the folder's name.
-    `exclude_gone` leaves out gold that points at nothing; otherwise it counts as not found.
-    """
+    """How to evaluate. Without `now`, figures do not change by themselves from one day to the next."""
 
     depths: tuple[int, ...] = (1, 5, 10)
     configurations: tuple[Configuration, ...] = (Configuration("recall"),)
     baselines: bool = True
-    exclude_gone: bool = False
+    exclude_gone: bool = False  # leave out gold that points at nothing; otherwise it counts as not found
     as_of: str | None = None
-    now: date | None = None
-    clock: date = date.min
-    only: str | None = None
+    now: date | None = None  # the present of questions without an `as_of`; None takes the newest log's day
+    clock: date = date.min  # the same where there is no log
+    only: str | None = None  # the workspace whose questions are taken instead of those of the folder's name
     misses: int = 0
 
 

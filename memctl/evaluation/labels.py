@@ -29,16 +29,12 @@ QUESTIONS = "questions.jsonl"
 
 
 class Standing(NamedTuple):
-    """Where a gold item stands now: any of `places` answers. None at all: it points at nothing.
-
-    `moved`: its id was found on other lines than the label cites. `changed`: nobody has its id any more, so the line
-    says something else than when it was labelled; it is taken to be the one that was meant.
-    """
+    """Where a gold item stands now."""
 
     gold: Gold
-    places: tuple[Citation, ...] = ()
-    moved: bool = False
-    changed: bool = False
+    places: tuple[Citation, ...] = ()  # any of them answers; none at all: it points at nothing
+    moved: bool = False  # its id was found on other lines than the label cites
+    changed: bool = False  # nobody has its id any more: the cited line says something else now, and is taken as meant
 
 
 class Golden:

@@ -46,15 +46,12 @@ class Interval(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """By how much the second of two configurations is better over the same questions.
-
-    `p` is two-sided, of a sign-flip (paired permutation) test of the mean difference: exact where at most 12 questions
-    differ, else of 10,000 random flips. `better`, `worse` and `same` count questions.
-    """
+    """By how much the second of two configurations is better over the same questions, and of how many it is."""
 
     mean: float
     low: float
     high: float
+    # Two-sided, of a sign-flip (paired permutation) test of the mean: exact up to 12 differences, else 10,000 flips.
     p: float
     better: int
     worse: int

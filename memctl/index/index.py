@@ -68,21 +68,15 @@ class Index:
         self._db = connection
         self.path = path
         self.unsealed = False
-        self.frozen = frozen
-        """Why nothing can be written to this index, or None."""
-        self.instead: str | None = None
-        """Why this one is held in memory, for this once, in the place of the file; None for all others."""
-        self.fresh = False
-        """True for one that was made just now: it knows no page yet."""
-        self.is_writing = False
-        """True within `writing`."""
-        self.stays = False
-        """True in a process that answers many questions: reads within `reading` are remembered until the index changes."""
-        self.lasting: dict[str, Any] = {}
-        """What such a process keeps for longer: pages that it read, each with the state of its file."""
+        self.frozen = frozen  # why nothing can be written to this index, or None
+        self.instead: str | None = None  # why this one is held in memory in the place of the file; None for all others
+        self.fresh = False  # made just now: it knows no page yet
+        self.is_writing = False  # within `writing`
+        self.stays = False  # in a process that answers many questions: what is read within `reading` is remembered
+        self.lasting: dict[str, Any] = {}  # what such a process keeps for longer: pages with the states of their files
         self._remembered: tuple[tuple[int, int], dict[str, Any]] = ((-1, -1), {})
+        # Of the data: within `reading` 0 until it is asked for, then the same to its end; None outside of it.
         self._version: int | None = None
-        """Of the data: within `reading` 0 until it is asked for, then the same to its end; None outside of it."""
 
     # -- life ---------------------------------------------------------------------------------------------------------
 

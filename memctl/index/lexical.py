@@ -16,14 +16,10 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-ORDINAL_BITS = 22
-"""A row id is `page << ORDINAL_BITS | ordinal`; ordinals follow the page, so `row ± 1` are the lines beside it."""
-GAP = 4
-"""What the ordinal skips at a heading: more than the reach of a neighbour, so none is seen across a heading."""
-CANDIDATES = 32
-"""Rows to take from FTS5 by its own bm25 before scoring. 32, 100 and 400 give the same recall@10 within a point."""
-BUDGET = 5_000
-"""Postings that the candidate query may touch: FTS5 costs about 1 µs for each, whatever the LIMIT."""
+ORDINAL_BITS = 22  # a row id is `page << ORDINAL_BITS | ordinal`: in the order of the page, `row ± 1` are beside it
+GAP = 4  # what the ordinal skips at a heading: more than the reach of a neighbour, so none is seen across a heading
+CANDIDATES = 32  # rows to take from FTS5 by its own bm25 before scoring; with 100 and 400 recall@10 is the same
+BUDGET = 5_000  # postings that the candidate query may touch: FTS5 costs about 1 µs for each, whatever the LIMIT
 
 _MOST_TERMS = 32
 _K1 = 0.5  # saturation; 1.2 loses 2 points of recall@10 where a workspace holds several conversations
@@ -48,19 +44,15 @@ Other = tuple[tuple[str, ...], Mapping[str, float]]
 
 
 class Lexical(NamedTuple):
-    """How well one row answers, and why.
+    """How well one row answers, and why."""
 
-    `score` lies between 0 and `upper_bound(query)`; `pairs` and `page` are the parts of it that are not single terms.
-    `counts` is query term -> how often it counts here, the lines around included; `asked` is how many terms were asked.
-    """
-
-    score: float
-    pairs: float
-    page: float
-    counts: Mapping[str, float]
+    score: float  # from 0 to `upper_bound(query)`
+    pairs: float  # the parts of it that are not single terms: this,
+    page: float  # and this
+    counts: Mapping[str, float]  # query term -> how often it counts here, the lines around included
     places: Mapping[str, list[int]]
     above: Collection[str]
-    asked: int
+    asked: int  # how many terms were
 
     @property
     def own(self) -> tuple[str, ...]:

@@ -41,8 +41,7 @@ def on_fresh_index(read: Callable[Concatenate[M, P], T]) -> Callable[Concatenate
 class OpenMemory:
     """A workspace as a call sees it; made once at the door and handed down instead of its parts.
 
-    Inside of `run`, `index` is the open index and `now` stands still. `tell` is given notes beside the answer, one line
-    each; `progress` is told how much is done. A `resident` keeps the index open between calls.
+    Inside of `run`, `index` is the open index and `now` stands still.
     """
 
     def __init__(
@@ -50,9 +49,9 @@ class OpenMemory:
         workspace: Workspace,
         clock: Callable[[], datetime] = datetime.now,
         *,
-        tell: Callable[[str], None] = silent,
-        progress: Progress = silent,
-        resident: Resident | None = None,
+        tell: Callable[[str], None] = silent,  # is given notes beside the answer, one line each
+        progress: Progress = silent,  # is told how much is done
+        resident: Resident | None = None,  # keeps the index open between calls
     ) -> None:
         self._workspace, self._clock, self._index = workspace, clock, None
         self.tell, self.progress, self.resident = tell, progress, resident

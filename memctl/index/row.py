@@ -15,13 +15,9 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One entry as the index keeps it; dates are ISO strings, which sort as they should.
+    """One entry as the index keeps it; dates are ISO strings, which sort as they should."""
 
-    `id` is page id << 22 | ordinal, so neighbours on a page are neighbours in the index. The last two fields are no
-    columns of `entry`: `path` is that of the page, `own` the search terms (table `words`), empty where nobody asked.
-    """
-
-    id: int
+    id: int  # page id << 22 | ordinal, so neighbours on a page are neighbours in the index
     page: int
     ref: str
     role: str
@@ -47,8 +43,9 @@ class Row(NamedTuple):
     links: str
     task: str | None
     kept: str | None
-    path: str
-    own: str = ""
+    # These two are no columns of `entry`.
+    path: str  # of the page
+    own: str = ""  # the search terms (table `words`), empty where nobody asked
 
     @property
     def told_on(self) -> date | None:
@@ -101,10 +98,7 @@ class EntityPage(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """Whom a name stands for: the key that all names share, the name as a person writes it, every key and spelling, the page.
-
-    Without a page, a name stands for itself.
-    """
+    """Whom a name stands for: the key that all names share, how a person writes it, every key and spelling."""
 
     key: str
     name: str
@@ -112,7 +106,7 @@ class Entity(NamedTuple):
     path: str
     keys: tuple[str, ...]
     names: tuple[str, ...]
-    page: int | None = None
+    page: int | None = None  # of the entity; without one, a name stands for itself
 
 
 class PageRows(NamedTuple):

@@ -26,8 +26,7 @@ from .queries.forget import expunge, has_leftovers
 from .row import PageRows
 
 _WHAT = "indexing"  # as progress is told
-RACY_NS = 2_000_000_000
-"""A file changed within 2 s of our look may change again without a new mtime (git's racy rule)."""
+RACY_NS = 2_000_000_000  # a file changed so shortly before our look may change again without a new mtime (as in git)
 
 
 class Step(NamedTuple):

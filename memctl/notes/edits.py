@@ -71,14 +71,11 @@ def read_for_edit(workspace: Workspace, path: str) -> Edit:
 
 @dataclass(slots=True)
 class Applied:
-    """What became of some edits: the pages that were written, and the error of each page that was not, in order.
-
-    `disk_error` is the error that ended the run early: no page after it was tried.
-    """
+    """What became of some edits: the pages that were written, and the error of each page that was not, in order."""
 
     written: list[str] = field(default_factory=list)
     failed: dict[str, MemctlError] = field(default_factory=dict)
-    disk_error: CannotWrite | None = None
+    disk_error: CannotWrite | None = None  # ended the run early: no page after it was tried
 
 
 def apply(workspace: Workspace, edits: Iterable[Edit], *, stop: bool = True, done: Applied | None = None) -> Applied:

@@ -14,10 +14,7 @@ SETTINGS = "memctl.toml"
 
 
 class Settings(NamedTuple):
-    """What memctl.toml says; what each field is for stands in `KEYS`, what it is without one here.
-
-    `model` is "auto" (what is installed), "none", a package or the folder of a model, or the name of one at `vector_url`.
-    """
+    """What memctl.toml says; what each field is for stands in `KEYS`, what it is without one here."""
 
     ignore: tuple[str, ...] = ()
     sync_seconds: float = 2.0
@@ -25,7 +22,7 @@ class Settings(NamedTuple):
     page_from: int = 2
     links: str = "auto"
     nli: str | None = None
-    model: str = "auto"
+    model: str = "auto"  # what is installed; or "none", a package, the folder of a model, the name at `vector_url`
     aliases: str | None = None
     vector_url: str | None = None
     vector_weight: float = 1.0

@@ -23,12 +23,10 @@ PAGES = {
 }
 """The pages that `init` makes, whole."""
 
+# The sentence of each: no answer to anything.
 TEMPLATES = frozenset(text.rstrip().rpartition("\n")[2] for text in PAGES.values())
-"""The sentence of each: no answer to anything."""
-
 SIGNS = (SETTINGS, ".memory", "memory")
-SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
-"""Names of folders that never hold pages, beside hidden ones."""
+SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})  # folders that never hold pages, beside hidden ones
 
 
 class PageFile(NamedTuple):
@@ -41,17 +39,12 @@ class PageFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A folder of Markdown. `root` is absolute and free of symbolic links.
+    """A folder of Markdown; with `hides` a public view of it, which may append to a page, and changes none."""
 
-    `hides` makes it a public view: pages are read without their private lines and what cites them, by these ids. Such a
-    view may append to a page, and changes none. None is the owner's. `command` is the call of the command line whose
-    writes `undo` may take back.
-    """
-
-    root: Path
+    root: Path  # absolute and free of symbolic links
     settings: Settings = Settings()  # noqa: RUF009 - a NamedTuple cannot change
-    hides: frozenset[str] | None = None
-    command: str | None = None
+    hides: frozenset[str] | None = None  # ids of private lines: pages are read without them and what cites them
+    command: str | None = None  # the call of the command line whose writes `undo` may take back
 
     @property
     def memory(self) -> Path:

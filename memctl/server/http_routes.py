@@ -82,18 +82,15 @@ class Served:
 
 
 class Route(NamedTuple):
-    """One route. `takes` is None for GET; `example` is a body that works on any workspace.
-
-    DELETE takes what stands in its path and its query.
-    """
+    """One route."""
 
     method: str
     path: str
     summary: str
     answers: Schema
     run: Run
-    takes: type[Parameters] | None = None
-    example: Body | None = None
+    takes: type[Parameters] | None = None  # None for GET; DELETE takes what stands in its path and its query
+    example: Body | None = None  # one that works on any workspace
     writes: bool = False
 
     def read(self, body: Mapping[str, Any]) -> dict[str, Any]:

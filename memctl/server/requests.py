@@ -228,10 +228,8 @@ _BODY |= {
     "date": (Text, _optional("The log's day [default: today].")),
     "dry_run": (bool, _optional("Write nothing; the answer says which line would be written where.")),
 }
-RetainTool = create_model("RetainTool", __base__=_Retain, **_TOOL)
-"""The parameters of the tool retain."""
-RetainRequest = create_model("RetainRequest", __base__=_Retain, **_BODY)
-"""The body of /v1/retain."""
+RetainTool = create_model("RetainTool", __base__=_Retain, **_TOOL)  # the parameters of the tool retain
+RetainRequest = create_model("RetainRequest", __base__=_Retain, **_BODY)  # the body of /v1/retain
 
 
 def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -> dict[str, Any]:

@@ -21,8 +21,7 @@ from ..errors import ExtraMissing, MemctlError, Refused, ServerFailed, Usage
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else it tells of a lost connection beside us
 
-VERSION = 2
-"""Of schema.sql: raise it with every change there."""
+VERSION = 2  # of schema.sql: raise it with every change there
 _SETTINGS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '120s'; SET LOCAL search_path = pg_catalog, pg_temp"
 _PATIENCE = {
     "connect_timeout": "10", "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    Candidate = tuple[str, str]
-    """A word, and what it is."""
+    Candidate = tuple[str, str]  # a word, and what it is
     Table = Mapping[str, Sequence[tuple[str, str, str]]]
     """Of each command its options and arguments: names, kind of value, help, as in commands.tsv."""
 

@@ -50,21 +50,17 @@ _STOPPING = 10.0  # seconds that `close` waits for the batch that is being embed
 
 @dataclass(slots=True)
 class EmbedReport:
-    """What a pass did: `made` texts were embedded, `pages` brought up to date, `swept` vectors of lost lines deleted.
-
-    `entries` take part in the workspace, `missing` of them still have no vector. `stopped` says why it did not come to
-    its end (None: it did), and `problem` is the error behind that, for a caller to whom it is one.
-    """
+    """What a pass did."""
 
     model: str
-    entries: int = 0
-    missing: int = 0
-    made: int = 0
-    pages: int = 0
-    swept: int = 0
+    entries: int = 0  # of the workspace take part,
+    missing: int = 0  # and so many of them still have no vector
+    made: int = 0  # texts that were embedded
+    pages: int = 0  # brought up to date
+    swept: int = 0  # vectors of lost lines, deleted
     seconds: float = 0.0
-    stopped: str | None = None
-    problem: MemctlError | None = None
+    stopped: str | None = None  # why it did not come to its end (None: it did),
+    problem: MemctlError | None = None  # and the error behind that, for a caller to whom it is one
 
     @property
     def rate(self) -> float:

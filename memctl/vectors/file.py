@@ -48,16 +48,13 @@ class Missing(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """The entries nearest to a question, the best first, and how like it all `n` vectors are (for z-scores).
-
-    `digests` are those of the entries as they were embedded: one that has another digest now must be left out.
-    """
+    """The entries nearest to a question, the best first, and how like it all `n` vectors are (for z-scores)."""
 
     mean: float
     sd: float
     n: int
     cosines: dict[int, float]
-    digests: dict[int, int]
+    digests: dict[int, int]  # of the entries as they were embedded: one that has another now must be left out
 
 
 def open_vectors(workspace: Workspace, note: Callable[[str], object] = lambda reason: None) -> Vectors | None:
@@ -113,16 +110,12 @@ def drop_vectors(workspace: Workspace) -> None:
 
 
 class Vectors:
-    """An open file of vectors, to ask and to fill; `head` says whose they are.
-
-    Nothing that is wrong with the file stops a recall: `problem` says what was left out.
-    """
+    """An open file of vectors, to ask and to fill. Nothing that is wrong with it stops a recall."""
 
     def __init__(self, path: Path, db: sqlite3.Connection | None = None, head: Head = NO_HEAD) -> None:
         self.path = path
-        self.head = head
-        self.problem: str | None = None
-        """What was found damaged and left out so far, in one line."""
+        self.head = head  # whose they are
+        self.problem: str | None = None  # what was found damaged and left out so far, in one line
         self._open = db
         self._packs: tuple[tuple[int, int], dict[int, PageVectors]] | None = None
 
@@ -498,8 +491,7 @@ def _best(rows: Iterable[FoundVector], scored: Mapping[int, float]) -> dict[int,
 
 def inode(path: Path) -> tuple[int, int] | None:
     """Which file stands at a path; None where none does."""
-    try:
+    with suppress(OSError):
         status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino
+    return None

@@ -32,10 +32,8 @@ class Matrix:
     """Codes by key, and the vectors of entries as rows that point to them."""
 
     def __init__(self, codes: Any, keys: Any, norms: Any, rows: Any) -> None:
-        self.codes, self.keys, self.norms = codes, keys, norms
-        """int8 [m, dim]; int64 [m], rising; float64 [m]."""
-        self.entries, self.digests, self.places = rows
-        """Of each vector: its entry, the digest of that, its place among the codes."""
+        self.codes, self.keys, self.norms = codes, keys, norms  # int8 [m, dim]; int64 [m], rising; float64 [m]
+        self.entries, self.digests, self.places = rows  # of each vector: entry, its digest, its place among the codes
 
     @classmethod
     def load(cls, vectors: Vectors) -> Matrix:

@@ -53,14 +53,11 @@ NO_HEAD = Head("", 0, ())
 
 
 class FoundVector(NamedTuple):
-    """One vector of an entry: the entry's id, the key of the text, the entry's digest when it was embedded.
+    """One vector of an entry. That of a whole document stands last on its page, with the digest of the first entry."""
 
-    The vector of a document as a whole stands last on its page (`whole_page`), with the digest of the first entry there.
-    """
-
-    entry: int
-    key: int
-    digest: int
+    entry: int  # its id; of a document as a whole `whole_page`
+    key: int  # of the text
+    digest: int  # of the entry when it was embedded
 
 
 class PageVectors(NamedTuple):

@@ -19,16 +19,13 @@ _LONG_PAGE = 6_000  # characters of prose; a longer document says more than it b
 
 
 class Piece(NamedTuple):
-    """An entry as far as its vector needs it; `names` are those that its head gives and its content may not repeat.
-
-    `cues` are further texts that the entry is to be found by: each becomes a vector of its own.
-    """
+    """An entry as far as its vector needs it."""
 
     id: int
     role: str
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # those that its head gives and its content may not repeat
     content: str
-    cues: tuple[str, ...] = ()
+    cues: tuple[str, ...] = ()  # further texts by which it is to be found: each becomes a vector of its own
 
 
 def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:

@@ -22,16 +22,13 @@ _MARGIN = 1e-9  # of two that are equally like the question either will do
 
 
 class VectorsChecked(NamedTuple):
-    """How many vectors and texts were looked at, what is wrong (one line each), and recall@10 over `asked` questions.
-
-    `recall` is None where nothing could be asked. The questions are stored vectors themselves, each without itself.
-    """
+    """How many vectors and texts were looked at, and what was found."""
 
     vectors: int
     texts: int
-    problems: tuple[str, ...]
-    asked: int
-    recall: float | None
+    problems: tuple[str, ...]  # what is wrong, one line each
+    asked: int  # stored vectors that were asked for their neighbours, each without itself
+    recall: float | None  # recall@10 over these; None where nothing could be asked
 
 
 def verify_vectors(workspace: Workspace) -> VectorsChecked | None:

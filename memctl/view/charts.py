@@ -27,8 +27,7 @@ from .pictures import EntityGraph, Timeline, event_day
 # pygal looks for its maps by a hook that warns on every later import of anybody (Python 3.11).
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "pygal"]
 
-Link = Callable[[Citation], str | None]
-"""Where a line can be read, None where it cannot."""
+Link = Callable[[Citation], str | None]  # where a line can be read, None where it cannot
 
 _PLAIN = {
     "ink": "#1f2328",

@@ -40,13 +40,10 @@ _NEAR_LINES = 2_000  # lines by which neighbours are found
 
 @dataclass(frozen=True, slots=True)
 class SlotRow:
-    """One slot with its versions, oldest first; a version that only repeats the one before is left out.
-
-    Without a `key` they are lines that fill no slot, of which each but the last was replaced by a line that names it.
-    """
+    """One slot with its versions, oldest first; a version that only repeats the one before is left out."""
 
     entity: str
-    key: str
+    key: str  # empty for lines that fill no slot, of which each but the last was replaced by a line that names it
     versions: tuple[Hit, ...]
 
     def label(self, about: str | None) -> str:

@@ -395,8 +395,7 @@ class FolderEvents:
         self.is_over = False
         self._last = 0.0
         self._lost = False
-        self.problem: str | None = None
-        """Why no event will come (None: they will)."""
+        self.problem: str | None = None  # why no event will come (None: they will)
 
     def start(self, root: Path) -> None:
         """Listen to this folder from now on, and to no other. OSError where it is not there."""

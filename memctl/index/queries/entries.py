@@ -38,39 +38,30 @@ def outside_refs(index: Index) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked. `days` is a hard filter on when things were written or happened; `times` only lift what they meet.
+    """What is asked."""
 
-    `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
-    workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
-    `warnings` go with the answer. What is over by `expiry` is not a hit.
-    Of a document, at most `per_page` lines are hits, and these are passages; 0 is all, as plain lines.
-    `paths` are globs, of which a page meets one; the words of each of `phrases` stand together in a line, those of
-    `without` nowhere in it. `sections` are the ranges of rows below headings with the words of `heading`. A message is said
-    `in_chat`: "thanks" finds no thanks there.
-    """
-
-    words: str = ""
+    words: str = ""  # the question without its filters; an empty one asks for the newest within the filters
     about: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
     key: str | None = None
-    days: Period | None = None
+    days: Period | None = None  # a hard filter on when things were written or happened
     as_of: date | None = None
     min_confidence: float | None = None
     tags: tuple[str, ...] = ()
     links_to: tuple[str, ...] = ()
-    times: tuple[Period, ...] = ()
-    aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
-    pasted: str = field(default="", compare=False)
-    warnings: tuple[str, ...] = field(default=(), compare=False)
-    expiry: Expiry | None = None
-    per_page: int = 0
+    times: tuple[Period, ...] = ()  # these only lift what they meet
+    aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)  # own groups of words for one thing
+    pasted: str = field(default="", compare=False)  # what the question was taken from, where that is more
+    warnings: tuple[str, ...] = field(default=(), compare=False)  # these go with the answer
+    expiry: Expiry | None = None  # what is over by it is not a hit
+    per_page: int = 0  # lines of a document that are hits at most, and these are passages; 0: all, as plain lines
     min_importance: float | None = None
-    paths: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()  # globs, of which a page meets one
     heading: str | None = None
-    phrases: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    sections: tuple[tuple[int, int], ...] = field(default=(), compare=False)
-    in_chat: bool = field(default=False, compare=False)
+    phrases: tuple[str, ...] = ()  # the words of each stand together in a line,
+    without: tuple[str, ...] = ()  # and those of these nowhere in it
+    sections: tuple[tuple[int, int], ...] = field(default=(), compare=False)  # ranges of rows below such headings
+    in_chat: bool = field(default=False, compare=False)  # said as a message: "thanks" finds no thanks there
 
     @property
     def filters(self) -> list[str]:

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from ..index import Index
 from ..row import Row
 
-PINNED = 0.9
-"""Importance from which a line is kept, whatever the rules say."""
+PINNED = 0.9  # importance from which a line is kept, whatever the rules say
 
 
 class TtlRule(NamedTuple):

@@ -21,8 +21,7 @@ from .entries import Filter, Query, by_ids, selected, selected_in
 from .expiry import Expiry
 from .filters import condition_of
 
-LOW = 0.5
-"""Importance up to which an unneeded line may go; also that of a line that says nothing about it."""
+LOW = 0.5  # importance up to which an unneeded line may go; also that of a line that says nothing about it
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
 """What a tombstone can stand for. Headings, code and front matter hold a page together: those are a person's to edit."""
 _DURABLE_DAYS = 365  # half of what a fact about the world needs to be old: it has no half-life

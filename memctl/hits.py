@@ -234,5 +234,4 @@ def _period(period: Period) -> dict[str, str | None]:
 
 
 def _version(version: Version) -> dict[str, Any]:
-    valid = {"valid": _period(version.valid)}
-    return fields(version, "id=ref source") | valid | {"content": version.content}
+    return fields(version, "id=ref source") | {"valid": _period(version.valid), "content": version.content}

@@ -389,7 +389,6 @@ def _unescaped(value: str, key: str) -> str:
 
 _THINKING = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 
-
 _TAG = r"[^\W\d_][\w:.-]{0,40}"
 # Tags in which a model answers. In any other pair of tags stands what it was given, in these to the last or the end.
 _ANSWERS = r"answer|final(?:_answer)?|response|reply|output|message|p|div|span|b|i|u|em|strong|a|ul|ol|li|table|tr|td|th|h[1-6]|br|hr"
@@ -401,7 +400,6 @@ _PARAGRAPH_END = r"(?=\n[ \t]*(?:\n|\Z))"
 # Of a chat template: where one begins a turn that is not the model's, others speak.
 _TOKEN = r"<[|｜][^|｜<>\n]{1,40}[|｜]>"
 _MODEL = r"(?:assistant|model|final)"
-
 
 # Marks of other languages than Markdown between which stands what somebody else said, and what ends each.
 _TOLD = (
@@ -415,7 +413,6 @@ _TOLD = (
      rf"{_MODEL}(?:{_TOKEN}|\n)|<[|｜]assistant[|｜]>"),
     (r"^(?:observation|(?:tool|function|search|web)(?:[ _-]?(?:result|output|response))?s?|user|human|system)[ \t]*[:：]", _PARAGRAPH_END),
 )  # fmt: skip
-
 
 # What may begin such a part.
 _HIDING = (

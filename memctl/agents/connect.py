@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..facts import fields
-from ..ids import hashed
 from ..language.secrets import find_secrets
 from ..notes.edits import decoded, diff, encoded
 from ..notes.files import prepare_memory
+from ..notes.journal import page_hash
 from ..notes.replace import put as put_file, writing_alone
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY, as_cannot_write, read_safely
@@ -152,8 +152,8 @@ def _to_put(host_file: HostFile, wish: Wish, file: File, entry: dict[str, Any] |
     kept = {  # hashes, where what was inserted, and the words of it; nothing of the file's own
         "host": wish.host,
         "scope": wish.scope,
-        "before": None if before is None else _sha(encoded(before)),
-        "after": _sha(encoded(new.text)),
+        "before": page_hash(None if before is None else encoded(before)),
+        "after": page_hash(encoded(new.text)),
         "spans": new.spans,
         "made": new.made,
         "file": file._asdict() | {"pieces": [piece._asdict() for piece in file.pieces]},
@@ -174,11 +174,11 @@ def _without(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> s
     """The text of a file without ours: to the byte if it is unchanged since, else by what it says. None: no file."""
     text = decoded(host_file.data)
     was_ours = entry is not None and entry["before"] is None
-    if entry and entry["after"] == _sha(host_file.data):
+    if entry and entry["after"] == page_hash(host_file.data):
         if was_ours:
             return None
         base = revert(text, entry["spans"])
-        if entry["before"] == _sha(encoded(base)):
+        if entry["before"] == page_hash(encoded(base)):
             return base
     if not entry and text == put(None, file).text:  # nothing else in it
         return None
@@ -228,10 +228,6 @@ def _file_of(path: str, entry: dict[str, Any]) -> File:
     told = entry["file"]
     pieces = tuple(HostEntry(**(piece | {"path": tuple(piece["path"])})) for piece in told["pieces"])
     return File(**(told | {"place": path, "pieces": pieces}))
-
-
-def _sha(data: bytes | None) -> str:
-    return hashed(data or b"", 16).hex()
 
 
 # -- files of a host --------------------------------------------------------------------------------------------------

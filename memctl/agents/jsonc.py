@@ -180,7 +180,6 @@ def _unescaped(body: str) -> str:
 
 # -- changes ----------------------------------------------------------------------------------------------------------
 
-_BLANK = " \t\r\n"
 _REST = re.compile(r"(?:[ \t]|/\*[^\n\r]*?\*/)*(?://[^\n\r]*)?")  # what else stands on the line of an element
 
 
@@ -284,7 +283,7 @@ def _without(text: str, path: Sequence[str], holder: JsonNode, number: int, json
     element = elements.pop(number)
     expected = [(each.key, each.node.value) for each in elements]
     drop = elements[-1].comma if elements and number == len(elements) and element.comma is None else None
-    for first in (len(text[: element.start].rstrip(_BLANK)), element.start):
+    for first in (len(text[: element.start].rstrip(" \t\r\n")), element.start):
         kept = text[:first] + text[element.end :]
         if drop is not None:
             kept = kept[:drop] + kept[drop + 1 :]

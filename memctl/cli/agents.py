@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ..agents.connect import Connected
     from ..memory import Pack
 
-_FORMATS = ("text", "json", "stable", "recalled")
 _MOST_BYTES = 16 * 1024 * 1024  # of a reply
 
 
@@ -35,7 +34,7 @@ def context(
     format: str | None = option("--format -f", "text, json, stable or recalled [default: text].", "FORMAT"),
 ) -> None:  # fmt: skip
     """What an agent is given before it answers: core, lessons, recent lines, and what belongs to the message, cited."""
-    one_of("--format", format, _FORMATS)
+    one_of("--format", format, ("text", "json", "stable", "recalled"))
     one_of("--inject", inject, ("user", "system"), "user or system")
     if end or ((inject or session is not None) and messages is None):
         if not end or session is None or message or messages is not None:

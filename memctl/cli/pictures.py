@@ -21,7 +21,6 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 SVG = option("--svg", "Write the picture as SVG to that file, - is stdout. Needs memctl-workspace[view].", "FILE")
 _BAR, _OVER, _MARK, _MARKS, _BEFORE = "█", "░", "·", ":", "‹"
 _NARROWEST, _WIDEST_NAME = 40, 34
-_SERVED_BY = {"uvicorn": "serve", "jinja2": "view"}
 _HANGING = 12  # columns of a day and two blanks
 
 
@@ -71,7 +70,7 @@ def view(
     Private and sealed lines are in neither. Needs memctl-workspace[view], and the link [serve] too.
     """
     if out is None:
-        lacking = [extra for package, extra in _SERVED_BY.items() if find_spec(package) is None]
+        lacking = [extra for package, extra in (("uvicorn", "serve"), ("jinja2", "view")) if find_spec(package) is None]
         if lacking:
             raise ExtraMissing(",".join(lacking), "what shows the pages in a browser")
         link = f"http://127.0.0.1:{port}/view/login?key={call.memory.pictures().key()}"

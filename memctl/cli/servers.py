@@ -20,14 +20,13 @@ from .call import Call, command, flag, option
 if TYPE_CHECKING:
     from ..watch.watch import FolderEvents, Noticed
 
-_PORT = 7733
 _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 
 
 @command("serve", "memctl serve --port 7733")
 def serve(
     call: Call,
-    port: int = option("--port -p", "The port; 0 finds a free one.", default=_PORT, min=0, max=65535),
+    port: int = option("--port -p", "The port; 0 finds a free one.", default=7733, min=0, max=65535),
     host: str = option("--host", "127.0.0.1 or ::1; nothing else is this machine alone.", "ADDRESS", default="127.0.0.1"),
     read_only: bool = flag("--read-only", "Refuse what writes: /store, /ingest, /v1/retain, /v1/ingest."),
     verbose: bool = flag("--verbose", "A line for each request on stderr: route, status, time."),

@@ -103,8 +103,7 @@ def _through_pager(text: str) -> bool:
 _SHOWN_AFTER = 0.5  # seconds
 _MEASURED, _WINDOW = 1.0, 15.0  # seconds of work from which a rate is told, and over which it is measured
 _BESIDE = 44  # columns of what is told beside the bar, at their longest, and of the ^C that a terminal puts behind it
-Draw = Callable[[str, int, int, str], None]
-"""Draws what is done, how much, out of how much (0: nobody knows), and what is to be told beside it."""
+Draw = Callable[[str, int, int, str], None]  # what is done, how much, of how much (0: nobody knows), told beside it
 
 
 class Bar:

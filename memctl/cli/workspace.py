@@ -17,7 +17,6 @@ from .call import DRY_RUN, Call, argument, command, flag, one_of
 if TYPE_CHECKING:
     from ..memory import EmbedReport, Vault, VectorsChecked
 
-_SHELLS = ("bash", "zsh", "fish")
 _SCRIPTS = Path(__file__).parents[1] / "shell"
 
 
@@ -66,7 +65,7 @@ def completion(call: Call, shell: str = argument("SHELL", "bash, zsh or fish."))
           and in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit; compinit
     fish  ~/.config/fish/completions/memctl.fish
     """
-    one_of("shell", shell, _SHELLS)
+    one_of("shell", shell, ("bash", "zsh", "fish"))
     call.out.line(*(_SCRIPTS / f"completion.{shell}").read_text("utf-8").splitlines())
 
 

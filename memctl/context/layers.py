@@ -45,7 +45,6 @@ _TASKS = 30  # whose outcomes were told last
 _OUTCOMES = 40  # the newest of each task: they are read from disk
 _TAUGHT = 4
 _MOST_LESSONS = 60
-_LESSONS = "bank/lessons.md"
 _LABELS = ("reliable", "recurring failure", "tentative")
 
 
@@ -97,7 +96,7 @@ class Layers:
     def _all_lessons(self) -> list[Item]:
         written: list[Item] = []
         if not self._filters.about and not self._filters.days:
-            entries = [e for e in own_lines(self._index, _LESSONS) if e.role in ("item", "fact")]
+            entries = [e for e in own_lines(self._index, "bank/lessons.md") if e.role in ("item", "fact")]
             hits = hits_of(self._memory, entries).values()
             written = [item_of(hit, "lessons", "lessons") for hit in hits if self._may_enter(hit)]
         tasks = recent_tasks(self._index, self._today, _TASKS)

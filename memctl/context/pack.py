@@ -16,7 +16,7 @@ from datetime import date
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from ..facts import Kind, is_trusted
+from ..facts import Kind, fields, is_trusted
 from ..hits import Hit
 from ..language.names import entity_key
 from ..language.tokens import Counter
@@ -50,8 +50,7 @@ class Item(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The line as plain values."""
-        values = {"layer": self.layer, "id": self.ref, "kind": self.kind, "timestamp": self.day}
-        return values | {"confidence": self.confidence, "content": self.text, "source": self.source}
+        return fields(self, "layer id=ref kind timestamp=day confidence content=text source")
 
 
 class Pack(NamedTuple):
@@ -68,10 +67,8 @@ class Pack(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The pack as plain values; keys are only ever added."""
-        items = [item.as_json() for item in self.items]
-        texts = {"text": self.text, "stable": self.stable, "recalled": self.recalled}
-        counts = {"budget": self.budget, "used": self.used, "layers": self.layers}
-        return {"schema": 1} | texts | counts | {"items": items, "warnings": list(self.warnings)}
+        told = {"schema": 1} | fields(self, "text stable recalled budget used layers")
+        return told | {"items": [item.as_json() for item in self.items], "warnings": list(self.warnings)}
 
 
 def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = None, ids: bool = False) -> Item:

@@ -105,10 +105,9 @@ def session_notes(workspace: Workspace, name: str, messages: Sequence[Message | 
     file = session_file(workspace, name)
 
     def said() -> list[str]:
-        try:
+        with suppress(OSError, ValueError, KeyError, TypeError):
             return [each for each in json.loads(file.read_text("utf-8"))["stated"] if isinstance(each, str)]
-        except (OSError, ValueError, KeyError, TypeError):
-            return []
+        return []
 
     def with_these(before: list[str]) -> dict[str, int]:
         return dict(list(stated(messages, before).items())[-_MOST:])

@@ -43,7 +43,6 @@ WHERE {ref} >= :low AND {ref} < :high AND live.role = 'fact'
 ORDER BY live.day DESC, live.id DESC LIMIT :few
 """
 
-
 _QUERIES = {"names": _NAMES, "keys": _KEYS, "days": _DAYS, "pages": _PAGES, "ids": _IDS}
 
 

@@ -295,12 +295,11 @@ def seal_holds(path: Path | None) -> bool:
     """True when a file of the index is as it was left."""
     if path is None:
         return True
-    try:
+    with suppress(OSError, ValueError):
         fd = os.open(path.with_suffix(".seal"), os.O_RDONLY | OPEN_SAFELY)
         with open(fd, encoding="ascii") as stream:
             return stream.read(200) == str(state_of(path))
-    except (OSError, ValueError):
-        return False
+    return False
 
 
 def write_seal(path: Path) -> None:

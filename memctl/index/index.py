@@ -18,16 +18,14 @@ from .lexical import ORDINAL_BITS
 from .row import EntityPage, PageRows, Row, link_rows, mention_rows, page_sum, rows_bytes, slot_rows
 
 T = TypeVar("T")
-Progress = Callable[..., None]
-"""Told how much is done, out of how much (0: nobody knows), and of what part of the work, if it has parts."""
+Progress = Callable[..., None]  # told how much is done, out of how much (0: nobody knows), of what part of the work
 
 
 def silent(*_: object) -> None:
     """Ignores notes and progress."""
 
 
-NOT_EMBEDDED = ("heading", "rest")
-"""Roles of entries that are not embedded: headings stand with each of their lines, front matter says little."""
+NOT_EMBEDDED = ("heading", "rest")  # roles: headings stand with each of their lines, front matter says little
 
 _STORED = Row._fields[:-2]  # the columns of `entry`
 SELECT_STORED = ", ".join(f"entry.{name}" for name in _STORED)
@@ -38,7 +36,6 @@ SELECT_ROW = (
 _MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers: 20,000 facts, 90 MB
 _PIECE = 4_000  # rows of a page that are held in memory together
 _CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
-
 
 UNCLEAN = 1  # of the number of a file: it holds words that are being forgotten,
 LEFTOVERS = 2  # or it may still hold bytes of deleted rows; the bits above tell which lines are hidden from it

@@ -38,7 +38,6 @@ _WHOLE_B = 0.8
 _WHOLE_PIVOT = 400.0  # tokens of a normal page
 _TITLE = 3.0  # a term in the title or the path of a page
 
-
 Other = tuple[tuple[str, ...], Mapping[str, float]]
 """Tokens that, one after another, stand for query terms which the line itself lacks: term -> part of an occurrence."""
 

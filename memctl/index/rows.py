@@ -24,8 +24,7 @@ from ..markdown.private import private_lines
 from .lexical import GAP, ORDINAL_BITS
 from .row import EntityPage, PageRows, Row
 
-EVIDENCE = "evidence"
-"""What the index calls the block of sub-bullets under a belief: copies, like all that reflect writes."""
+EVIDENCE = "evidence"  # the block of sub-bullets under a belief: copies, like all that reflect writes
 FrontMatter = Mapping[str, str | list[str]]
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _NO_FACT = Fact(Kind.NOTE, "")

@@ -231,10 +231,9 @@ def _is_same(workspace: Workspace, step: Step) -> bool:
     disk, row = step
     if disk is None or disk.status is None or row is None:
         return False
-    try:
+    with suppress(PageUnreadable, OutsideWorkspace):
         return read_page(workspace, disk.path).sha256 == row.sha256
-    except (PageUnreadable, OutsideWorkspace):
-        return not row.sha256
+    return not row.sha256
 
 
 def _take_all(

@@ -177,11 +177,8 @@ def _ignore(path: Path) -> None:
     with suppress(FileNotFoundError):
         if os.stat(path).st_size:
             return
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666)
-    try:
-        os.write(fd, _IGNORED)
-    finally:
-        os.close(fd)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666), "wb") as stream:
+        stream.write(_IGNORED)
 
 
 def create(workspace: Workspace, path: str, text: str) -> bool:

@@ -20,8 +20,7 @@ from ..ids import hashed, page_id
 from ..system import OPEN_SAFELY, locked, read_safely
 from .workspace import Workspace
 
-HELD = "held.json"
-"""What `review` keeps of one state of the pages (review/question.py), with words of them: it goes when a page has changed."""
+HELD = "held.json"  # what `review` keeps of one state of the pages, with words of them: it goes when one has changed
 
 _FILE = "undo.jsonl"
 _MOST = 4 * 2**20  # bytes; a longer journal begins anew with the next command
@@ -32,8 +31,7 @@ _FEW = 20  # pages that are looked for one by one
 _GONE = "-"  # in place of a hash: of no page and of no line
 
 BytesOf = Callable[[str], bytes | None]
-Span = tuple[int, int, str | None]
-"""Where bytes stand that were added, how many, and what they replaced: None for a text that is not kept."""
+Span = tuple[int, int, str | None]  # where bytes were added, how many, what they replaced (None: a text not kept)
 
 
 def page_hash(data: bytes | None) -> str | None:

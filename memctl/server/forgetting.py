@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingFound, Refused
+from ..facts import fields
 from .requests import ONE, answer_schema, list_of
 
 if TYPE_CHECKING:
@@ -42,8 +43,5 @@ def forget_confirmed(memory: Memory, confirm: str | None = None, **selectors: An
 
 
 def _as_json(done: Forgetting, token: str | None) -> dict[str, Any]:
-    rows = [
-        {"id": line.ref, "source": str(line.citation), "kind": line.kind.value, "reason": line.reason}
-        for line in done.lines
-    ]
+    rows = [fields(line, "id=ref source=citation kind reason") for line in done.lines]
     return {"schema": 1, "applied": token is None, "confirm": token, "lines": rows, "warnings": list(done.warnings)}

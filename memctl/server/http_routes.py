@@ -68,11 +68,6 @@ class Served:
     timed: dict[str, deque[float]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=_TIMED)))
     """Milliseconds of the last answers of each route."""
 
-    @property
-    def view(self) -> Memory:
-        """The memory as a client sees it: as if there were no private lines."""
-        return self.memory.public()
-
     def present(self) -> Served:
         """The same with the memory of this moment. NoWorkspace where the folder is gone: that is not an empty memory."""
         root = self.memory.workspace.root
@@ -102,12 +97,12 @@ class Route(NamedTuple):
 
 
 def _memories(served: Served, asked: Body) -> dict[str, Any]:
-    found = served.view.memories(asked["text"], k=asked.get("k"), hops=asked.get("hops", 1))
+    found = served.memory.public().memories(asked["text"], k=asked.get("k"), hops=asked.get("hops", 1))
     return {"memories": found.text, "count": found.lines}
 
 
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
-    view, given = served.view, dict(asked)
+    view, given = served.memory.public(), dict(asked)
     how = {name: given.pop(name) for name in ("k", "history", "vectors", "budget", "hops") if name in given}
     words, explain, names = given.pop("query", ""), given.pop("explain", False), given.pop("in", None)
     query = view.query(words, per_page=given.pop("per_page", 1), **query_filters(given))
@@ -118,16 +113,16 @@ def _recall(served: Served, asked: Body) -> dict[str, Any]:
 
 
 def _show(served: Served, asked: Body) -> dict[str, Any]:
-    found = served.view.show(asked["ref"], int(asked.get("context", 3)))
+    found = served.memory.public().show(asked["ref"], int(asked.get("context", 3)))
     return {"schema": 1, "passages": [passage.as_json() for passage in found]}
 
 
 def _context(served: Served, asked: Body) -> dict[str, Any]:
-    return served.view.context(**asked).as_json()
+    return served.memory.public().context(**asked).as_json()
 
 
 def _review(served: Served, asked: Body) -> dict[str, Any]:
-    found = served.view.review()
+    found = served.memory.public().review()
     return {"schema": 1, "questions": [question.as_json() for question in found], "waiting": len(found)}
 
 
@@ -135,7 +130,7 @@ def _review(served: Served, asked: Body) -> dict[str, Any]:
 
 
 def _retain(served: Served, asked: Body, offers: bool = True) -> dict[str, Any]:
-    given, view = dict(asked), served.view
+    given, view = dict(asked), served.memory.public()
     done = view.retain(given.pop("text"), day=given.pop("date", None), said_by="agent", **given)
     (kept,), (near,) = done.kept, view.near(done) if offers else ((),)
     made = {"schema": 1, "citation": str(kept.citation), "id": kept.ref, "already": kept.already}
@@ -150,7 +145,7 @@ def _only(run: Run, *names: str) -> Run:
 
 def _ingest(served: Served, asked: Body) -> dict[str, Any]:
     apply = not asked.get("dry_run", False)
-    done = served.view.ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply)
+    done = served.memory.public().ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply)
     return {
         "schema": 1,
         "stored": len(done.kept) if apply else 0,
@@ -169,7 +164,7 @@ def _found(one: CandidateFact) -> dict[str, str]:
 
 def _answer(served: Served, asked: Body) -> dict[str, Any]:
     given = dict(asked)
-    return served.view.answer(given.pop("id"), given.pop("option"), said_by="agent", **given).as_json()
+    return served.memory.public().answer(given.pop("id"), given.pop("option"), said_by="agent", **given).as_json()
 
 
 _STATS = (
@@ -179,7 +174,7 @@ _STATS = (
 
 
 def _stats(served: Served, asked: Body) -> dict[str, Any]:
-    state = served.view.status()
+    state = served.memory.public().status()
     found = state.as_json()
     shown: dict[str, Any] = {name: found[name] for name in _STATS}
     shown |= {

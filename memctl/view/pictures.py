@@ -270,8 +270,7 @@ def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _NEAR_LINES)
     edges = []
     for (one, other), row in newest.items():
         if found_line := seen.get(row.id):
-            place = found_line.cited
-            edges.append(Edge(shown[one], shown[other], len(pairs[one, other]), place))
+            edges.append(Edge(shown[one], shown[other], len(pairs[one, other]), found_line.cited))
     return EntityGraph(shown[who.key], tuple(shown[each] for each in nearest), tuple(edges), len(count) - len(nearest))
 
 

@@ -429,10 +429,7 @@ def merged_pages(index: Index) -> list[str]:
 def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:
     """The path of the page whose own name has each of these keys; names without a page are left out."""
     sql = "SELECT entity.key, page.path FROM entity JOIN page ON page.id = entity.page WHERE entity.key IN ({keys})"
-    found: dict[str, str] = {}
-    for key, path in sorted(index.rows_in(sql, map(entity_key, names))):
-        found.setdefault(key, path)
-    return found
+    return dict(sorted(index.rows_in(sql, map(entity_key, names)), reverse=True))
 
 
 # -- questions of review ----------------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ LOW = 0.5  # importance up to which an unneeded line may go; also that of a line
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
 """What a tombstone can stand for. Headings, code and front matter hold a page together: those are a person's to edit."""
 _DURABLE_DAYS = 365  # half of what a fact about the world needs to be old: it has no half-life
-_OUTDATED_DAYS = 365
 _ROLES = ", ".join(f"'{role.value}'" for role in MAY_GO)
 _NO_BELIEF = f"entry.page IS NOT (SELECT id FROM page WHERE path = '{OPINIONS}')"
 _IN_LOGS = "entry.page IN (SELECT page.id FROM page WHERE page.day IS NOT NULL)"
@@ -203,4 +202,4 @@ def old_before(kind: Kind, today: date) -> date:
 
 def outdated_before(today: date) -> date:
     """What was replaced before this day is outdated: a year ago."""
-    return days_before(today, _OUTDATED_DAYS)
+    return days_before(today, 365)

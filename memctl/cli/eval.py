@@ -69,9 +69,8 @@ def evaluate(
         raise Usage("--replace and --dry-run go with --add")
     path = Path(words[0]) if words else call.memory.workspace.root / "questions.jsonl"
     if not words and not path.exists():
-        raise Usage(
-            "no questions.jsonl in the workspace", 'label one: memctl eval --add "question" memory/2025-11-27.md#L12'
-        )
+        cure = 'label one: memctl eval --add "question" memory/2025-11-27.md#L12'
+        raise Usage("no questions.jsonl in the workspace", cure)
     one_of("--gone", gone, ("miss", "exclude"), "miss (it counts as not found) or exclude (it is left out)")
     with call.progress("asking") as memory:
         made = memory.evaluate(

@@ -121,9 +121,8 @@ def _asked_where(call: Call, among: str | None, query: Any, most: int | None, as
     if among is not None:
         return call.memory.shared().recall(among.split(","), query, **asked)
     if call.also:
-        return merged(
-            [(name, at.recall(query, **asked)) for name, at in call.each()], most or call.memory.workspace.settings.k
-        )
+        answers = [(name, at.recall(query, **asked)) for name, at in call.each()]
+        return merged(answers, most or call.memory.workspace.settings.k)
     return call.memory.recall(query, **asked)
 
 

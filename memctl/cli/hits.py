@@ -183,9 +183,8 @@ def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
             head = f"{out.style(_span(hit.valid), FAINT)}  {out.style(f'{whose}: ', BOLD) if whose else ''}"
         else:
             head = f"{out.style(whose)} {slot} " if whose else f"{slot} "
-        out.emit(
-            f"{head}{out.style(one_line(hit.content))}{marks_of(call, hit)} {place_of(call, hit.source)}", indent=3
-        )
+        text = f"{out.style(one_line(hit.content))}{marks_of(call, hit)} {place_of(call, hit.source)}"
+        out.emit(head + text, indent=3)
 
 
 def print_retained(call: Call, done: "Retained", dry_run: bool, near: "Sequence[Sequence[Question]]" = ()) -> None:

@@ -38,9 +38,8 @@ def timeline(
     if not _print_made(call, found, svg) and found.is_drawn:
         _print_timeline(call, found)
     if not found.is_drawn:
-        call.out.note(
-            "nothing to draw: no slot, event, belief or change; `memctl recall --about NAME` lists other facts"
-        )
+        cure = "`memctl recall --about NAME` lists other facts"
+        call.out.note(f"nothing to draw: no slot, event, belief or change; {cure}")
     return 0 if found.is_drawn else 1
 
 

@@ -252,9 +252,8 @@ def publish(
 
     All of it is there, or nothing. Others ask it by `recall --in NAME`.
     """
-    memory = call.memory
     if withdraw:
-        gone = memory.shared(to).withdraw(name)
+        gone = call.memory.shared(to).withdraw(name)
         if call.out.json:
             return call.out.raw_json({"schema": 1, "name": gone, "withdrawn": True})
         call.out.line(f"{gone} is withdrawn")

@@ -271,8 +271,7 @@ class Window:
 
     def close(self) -> None:
         """Let go of the index; the chat stays, the session too."""
-        if self._memory.resident:
-            self._memory.resident.close()
+        self._memory.close()
 
     def __enter__(self) -> Window:
         return self

@@ -276,10 +276,8 @@ def _has_its_words(index: Index) -> bool:
 
     SQLite's own check takes the exclusive or of a weak hash of each place: a bit that flips in a word of two lines cancels out.
     """
-    held = Counter(
-        chain.from_iterable(own.split(" ") for (own,) in index.each("SELECT own FROM words WHERE own <> ''"))
-    )
-    return held == dict(index.each("SELECT term, cnt FROM vocabulary"))
+    lines = (own.split(" ") for (own,) in index.each("SELECT own FROM words WHERE own <> ''"))
+    return Counter(chain.from_iterable(lines)) == dict(index.each("SELECT term, cnt FROM vocabulary"))
 
 
 # -- the seal: the state of the file as we last left it ---------------------------------------------------------------

@@ -46,8 +46,8 @@ class Lexical(NamedTuple):
     """How well one row answers, and why."""
 
     score: float  # from 0 to `upper_bound(query)`
-    pairs: float  # the parts of it that are not single terms: this,
-    page: float  # and this
+    pairs: float  # the part of it that terms beside each other make
+    page: float  # the part of it that the best lines of its page make
     counts: Mapping[str, float]  # query term -> how often it counts here, the lines around included
     places: Mapping[str, list[int]]
     above: Collection[str]

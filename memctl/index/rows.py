@@ -61,10 +61,8 @@ def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     entity = _entity_page(path, title, front or {})
     fitting = sum(1 for _ in _ordinals(page.entries))
     if fitting < len(page.entries):
-        line = page.entries[fitting].span.line
-        problems.append(
-            (line, Problem(1, "more entries than a page can have; the rest is not searched", "split the page"))
-        )
+        cut = Problem(1, "more entries than a page can have; the rest is not searched", "split the page")
+        problems.append((page.entries[fitting].span.line, cut))
     return PageRows(path, day, title, entity, _rows(path, page, day, front or {}, held or {}), tuple(problems))
 
 

@@ -91,10 +91,9 @@ def read_table() -> Table:
     """The commands."""
     table: dict[str, list[tuple[str, str, str]]] = {}
     with open(os.path.join(os.path.dirname(__file__), "commands.tsv"), encoding="utf-8") as file:
-        for line in file.read().split("\n"):
-            if line:
-                command, names, value, told = line.split("\t")
-                table.setdefault(command, []).append((names, value, told))
+        for line in filter(None, file.read().split("\n")):
+            command, names, value, told = line.split("\t")
+            table.setdefault(command, []).append((names, value, told))
     return table
 
 
@@ -233,11 +232,8 @@ _MAKERS: Mapping[str, Callable[[_Cursor, str], Iterable[Candidate]]] = {
 
 def _nearest(here: str) -> str:
     """The nearest folder at or above that is a workspace."""
-    while not any(os.path.exists(os.path.join(here, sign)) for sign in SIGNS):
-        above = os.path.dirname(here)
-        if above == here:
-            break
-        here = above
+    while os.path.dirname(here) != here and not any(os.path.exists(os.path.join(here, sign)) for sign in SIGNS):
+        here = os.path.dirname(here)
     return here
 
 

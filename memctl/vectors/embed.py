@@ -53,14 +53,14 @@ class EmbedReport:
     """What a pass did."""
 
     model: str
-    entries: int = 0  # of the workspace take part,
-    missing: int = 0  # and so many of them still have no vector
+    entries: int = 0  # that take part in the workspace
+    missing: int = 0  # of these, still without a vector
     made: int = 0  # texts that were embedded
     pages: int = 0  # brought up to date
     swept: int = 0  # vectors of lost lines, deleted
     seconds: float = 0.0
-    stopped: str | None = None  # why it did not come to its end (None: it did),
-    problem: MemctlError | None = None  # and the error behind that, for a caller to whom it is one
+    stopped: str | None = None  # why it did not come to its end; None: it did
+    problem: MemctlError | None = None  # the error behind that, for a caller to whom it is one
 
     @property
     def rate(self) -> float:
@@ -106,9 +106,8 @@ def embed(memory: OpenMemory, embedder: Embedder, deadline: float = float("inf")
         report.stopped, report.problem = error.what, error
     except KeyboardInterrupt as stop:
         kept = many(report.made, "text was", "texts were")
-        raise KeyboardInterrupt(
-            f"stopped: {kept} embedded in this run and kept; the next `memctl index` goes on"
-        ) from stop
+        told = f"stopped: {kept} embedded in this run and kept; the next `memctl index` goes on"
+        raise KeyboardInterrupt(told) from stop
     report.seconds = time.monotonic() - start
     _is_done(memory, embedder, report)
     return report

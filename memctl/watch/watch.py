@@ -284,9 +284,8 @@ class _WatchLoop:
                 self._look_again_in(RETRY_SECONDS)
             break
         if self._made and self._embedder is not None and not self._events.has_changed:
-            yield Noticed(
-                "embedded", f"{many(self._made, 'line')} embedded", {"made": self._made, "model": self._embedder.name}
-            )
+            data = {"made": self._made, "model": self._embedder.name}
+            yield Noticed("embedded", f"{many(self._made, 'line')} embedded", data)
             self._made = 0
 
 
@@ -298,10 +297,8 @@ def _next(at: time_of_day, now: datetime) -> datetime:
 
 def _is_blank(root: str) -> bool:
     """True for a folder with neither a sign of a workspace nor a page at its top: what a disk that is gone leaves."""
-    with os.scandir(root) as entries:
-        return not any(
-            e.name in (SETTINGS, ".memory", "memory", "bank") or e.name.lower().endswith(".md") for e in entries
-        )
+    signs = (SETTINGS, ".memory", "memory", "bank")
+    return not any(name in signs or name.lower().endswith(".md") for name in os.listdir(root))
 
 
 # -- one look ---------------------------------------------------------------------------------------------------------
@@ -427,12 +424,11 @@ class FolderEvents:
         """True if this very folder is listened to: not one of that name that was moved away or made again."""
         if self._covered is None or self._lost or str(root) != self._root:
             return False
-        try:
-            status = os.stat(root)
-        except OSError:
-            return False
         threads = () if self.problem else (self._observer, *self._observer.emitters)
-        return (status.st_dev, status.st_ino) == self._covered and all(thread.is_alive() for thread in threads)
+        with suppress(OSError):
+            status = os.stat(root)
+            return (status.st_dev, status.st_ino) == self._covered and all(thread.is_alive() for thread in threads)
+        return False
 
     def notify(self) -> None:
         """Something may have changed."""

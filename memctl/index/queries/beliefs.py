@@ -90,9 +90,8 @@ def heads_about(index: Index, names: Iterable[str]) -> list[BeliefLines]:
 
 def lines_of_facts(index: Index) -> list[int]:
     """The lines on which a fact begins on bank/opinions.md."""
-    return index.column(
-        f"SELECT line FROM live WHERE role = 'fact' AND page = (SELECT id FROM page WHERE path = '{OPINIONS}')"
-    )
+    sql = f"SELECT line FROM live WHERE role = 'fact' AND page = (SELECT id FROM page WHERE path = '{OPINIONS}')"
+    return index.column(sql)
 
 
 def heads_concerning(index: Index, ref: str) -> list[BeliefLines]:

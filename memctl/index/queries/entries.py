@@ -49,7 +49,7 @@ class Query:
     min_confidence: float | None = None
     tags: tuple[str, ...] = ()
     links_to: tuple[str, ...] = ()
-    times: tuple[Period, ...] = ()  # these only lift what they meet
+    times: tuple[Period, ...] = ()  # they only lift what they meet
     aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)  # own groups of words for one thing
     pasted: str = field(default="", compare=False)  # what the question was taken from, where that is more
     warnings: tuple[str, ...] = field(default=(), compare=False)  # these go with the answer
@@ -58,9 +58,9 @@ class Query:
     min_importance: float | None = None
     paths: tuple[str, ...] = ()  # globs, of which a page meets one
     heading: str | None = None
-    phrases: tuple[str, ...] = ()  # the words of each stand together in a line,
-    without: tuple[str, ...] = ()  # and those of these nowhere in it
-    sections: tuple[tuple[int, int], ...] = field(default=(), compare=False)  # ranges of rows below such headings
+    phrases: tuple[str, ...] = ()  # the words of each stand together in a line
+    without: tuple[str, ...] = ()  # the words of each stand nowhere in it
+    sections: tuple[tuple[int, int], ...] = field(default=(), compare=False)  # of rows below headings with these words
     in_chat: bool = field(default=False, compare=False)  # said as a message: "thanks" finds no thanks there
 
     @property
@@ -81,12 +81,8 @@ class Query:
             ("min-importance", self.min_importance),
             ("heading", self.heading),
         ]
-        quoted = [f'"{phrase}"' for phrase in self.phrases]
-        return (
-            [f"{name}:{value}" for name, value in named if value is not None]
-            + quoted
-            + [f"-{word}" for word in self.without]
-        )
+        told = [f"{name}:{value}" for name, value in named if value is not None]
+        return [*told, *(f'"{phrase}"' for phrase in self.phrases), *(f"-{word}" for word in self.without)]
 
 
 class Filter(NamedTuple):

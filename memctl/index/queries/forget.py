@@ -119,9 +119,8 @@ def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Row]]:
 
 def same_words(index: Index, keys: Iterable[int]) -> list[Row]:
     """Facts with the words of others, by their content keys."""
-    return sorted(
-        selected_in(index, "SELECT id FROM told WHERE content_key IN ({keys})", keys), key=attrgetter("place")
-    )
+    found = selected_in(index, "SELECT id FROM told WHERE content_key IN ({keys})", keys)
+    return sorted(found, key=attrgetter("place"))
 
 
 def tombstones(index: Index) -> list[Row]:
@@ -185,9 +184,8 @@ def drop_derived(workspace: Workspace) -> None:
     """Remove what else was made of the lines: a broken index, what review showed last or was answered with and could not follow,
     what reflect made bank/ from, what a process was writing when it was killed."""
     # reflected.json has hashes of pages as they were, which prove a guess, and names; the next reflect makes all again.
-    derived = [
-        workspace.derived / name for name in ("index.broken", "review.json", "offered.json", "held.json", "review.txt")
-    ]
+    names = ("index.broken", "review.json", "offered.json", "held.json", "review.txt")
+    derived = [workspace.derived / name for name in names]
     reflected = workspace.memory / "reflected.json", workspace.memory / "reflected.part"
     parts = {*workspace.memory.glob(".*.part"), *workspace.derived.glob(".*.part")}
     for path in (*derived, *reflected, *parts):

@@ -109,10 +109,8 @@ def all_entities(index: Index) -> list[Entity]:
 
 def paths_by_name(index: Index) -> dict[str, str]:
     """The page of every name and alias, by key; the first page, where several bear one name."""
-    rows = index.rows(
-        "SELECT alias.key, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY page.path DESC"
-    )
-    return dict(rows)
+    sql = "SELECT alias.key, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY page.path DESC"
+    return dict(index.rows(sql))
 
 
 def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:

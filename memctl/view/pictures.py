@@ -140,9 +140,11 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list
     else:
         keys = name_queries.keys_of(index, name)
         rows = filling_slots(index, keys, _VERSIONS + 1)
-        is_cut = len(rows) > _VERSIONS
         changed = list(by_ids(index, name_queries.lines_replaced(index, keys)).values())
-        rows = sorted(rows, key=lambda row: (row.first or "", row.id))[-_VERSIONS:]
+        is_cut = max(len(rows), len(changed)) > _VERSIONS
+        rows, changed = (
+            sorted(some, key=lambda row: (row.first or "", row.id))[-_VERSIONS:] for some in (rows, changed)
+        )
     verdict = judge(index, [*rows, *changed], memory.today, whole=False)
     claims = [verdict.claims[row.id] for row in rows if not verdict.validity[row.id].retracted]
     slots: dict[tuple[str, str], list[int]] = {}

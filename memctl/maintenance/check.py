@@ -15,7 +15,7 @@ from ..beliefs.page_read import read_entries, read_last_written
 from ..beliefs.page_write import unread_heads
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
-from ..facts import Citation, Fact
+from ..facts import Citation, Fact, is_trusted
 from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
@@ -79,6 +79,7 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
         findings += _blocks(path, page)
     findings += _twice(pages)
     findings += _quoted(pages)
+    findings += _answered_twice(pages)
     findings += _shared_aliases(pages)
     findings += _brought_back(workspace, pages)
     findings += _aliases(workspace)
@@ -257,13 +258,27 @@ def _twice(pages: _Pages) -> Iterator[Finding]:
             yield Finding(path, line, 1, "id", f"^{ref} is taken by {first}", "give one of them another id")
 
 
+def _facts(pages: _Pages) -> list[tuple[str, int, Fact]]:
+    return [(path, e.span.line, e.fact) for path, (_, page) in pages.parsed.items() for e in page.entries if e.fact]
+
+
 def _quoted(pages: _Pages) -> Iterator[Finding]:
     """Answers of review that others see, and that quote a line that was made private after them."""
-    facts = [(path, e.span.line, e.fact) for path, (_, page) in pages.parsed.items() for e in page.entries if e.fact]
-    hidden = {beginning(one_line(fact.text), QUOTED) for _, _, fact in facts if fact.private}
-    for path, line, fact in facts:
+    hidden = {beginning(one_line(fact.text), QUOTED) for _, _, fact in _facts(pages) if fact.private}
+    for path, line, fact in _facts(pages):
         if fact.settles and not fact.private and any(f"“{text}”" in fact.text for text in hidden):
             yield Finding(path, line, 1, "private", "it quotes a private line", "make it private too: `- S(private, …`")
+
+
+def _answered_twice(pages: _Pages) -> Iterator[Finding]:
+    """Questions of review that two machines answered in two ways."""
+    answers: dict[str, tuple[str, str]] = {}
+    for path, line, fact in _facts(pages):
+        for ref in fact.settles if is_trusted(fact.source) else ():
+            first, text = answers.setdefault(ref, (f"{path}#L{line}", fact.text))
+            if text != fact.text:
+                what = f"{first} answers the same question in another way"
+                yield Finding(path, line, 1, "answer", what, "delete the line of the answer that is wrong")
 
 
 def _shared_aliases(pages: _Pages) -> Iterator[Finding]:

@@ -40,6 +40,18 @@ def test_an_answer_settles_until_its_line_is_deleted(tmp_path: Path, kind: str, 
     assert before.keys() - {str(page.relative_to(memory.workspace.root))} <= snapshot(memory.workspace.root).keys()
 
 
+def test_check_names_a_question_that_two_machines_answered_in_two_ways(tmp_path: Path) -> None:
+    memories = [memory_with(tmp_path / name, "replaced") for name in ("one", "other")]
+    first, other = (
+        memory.answer(asked(memory, "replaced").id, key) for memory, key in zip(memories, "yb", strict=True)
+    )
+    log = memories[0].workspace.root / first.citation.path
+    known = memories[0].check()
+    for line, rules in ((first.line, []), (other.line, ["answer"])):  # the same answer twice is one
+        log.write_text(log.read_text("utf-8") + f"- {line}\n", "utf-8")
+        assert [found.rule for found in memories[0].check() if found not in known] == rules
+
+
 @pytest.mark.parametrize("key", ["y", "n"])
 @pytest.mark.parametrize(
     "texts", [("Likes tea", "Dislikes tea"), ("Любит чай", "Разлюбил чай"), ("喜欢喝茶", "不再喝茶")]

@@ -229,12 +229,11 @@ def _of_row(value: Mapping[str, Any], today: date, source: str | None, undated: 
     ref, told = value.get("id"), value["origin"] if value["origin"] != "owner" else None
     if read.sealed:
         raise Usage("a sealed line: an export does not hold its text")
-    known_as = value["entities"] if isinstance(value.get("entities"), list) else []
-    # Pages with aliases do not travel: where nobody else is named, a head has the name that it stood for.
-    is_alias = len(known_as) == len(read.entities) and not {*map(entity_key, read.entities)} <= {
-        entity_key(str(name)) for name in known_as
-    }
-    names = tuple(map(str, known_as)) if is_alias else read.entities
+    names, known_as = read.entities, value.get("entities")
+    # Pages with aliases do not travel: where nobody else is named, a head takes the name that it stood for.
+    if isinstance(known_as, list) and len(known_as) == len(names) and all(isinstance(name, str) for name in known_as):
+        heads, known = ({*map(entity_key, some)} for some in (names, known_as))
+        names = names if heads == known else tuple(known_as)
     is_known = ref == fact_id(read.kind, names, read.text, day)
     fact = replace(
         read,

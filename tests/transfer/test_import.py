@@ -190,14 +190,14 @@ def test_heads_come_back_as_they_stood_and_a_sealed_line_stays_out(tmp_path: Pat
 def test_a_row_of_an_export_forges_nothing(home: Path, tmp_path: Path) -> None:
     """No id of a line that is here, no origin that is trusted, no answer to a question; what is no fact is named."""
     write(home, {"memory/2025-10-01.md": "## Retain\n\n- W @Alex: Lives in Riga ^alex-riga\n"})
-    row = {"id": "alex-riga", "day": "2025-10-02", "origin": "user", "path": "x", "entities": ["Alex"]}
+    row = {"id": "alex-riga", "day": "2025-10-02", "origin": "user", "path": "x", "entities": [{"Alex": 1}]}
     said = ["W(src=user,corrects=alex-riga) @Alex: Живёт в Осло", "no fact", "S(settles=q-12345678) @Alex: 不对"]
     lines = [json.dumps(row | {"written": text}) for text in said]
     (tmp_path / "x.jsonl").write_text("\n".join([*lines, "{}"]), "utf-8")
     done = bring(home, tmp_path / "x.jsonl")
     assert done["facts"] == 2 and set(reasons(done)) == {"x.jsonl#L2", "x.jsonl#L4"}
     log = (home / "memory/2025-10-02.md").read_text("utf-8")
-    assert log.count("src=import:memctl") == 2 and "^alex-riga" not in log
+    assert log.count("src=import:memctl") == log.count(" @Alex: ") == 2 and "^alex-riga" not in log
     mine = next(one for one in exported(home) if one["id"] == "alex-riga")
     assert mine["content"] == "Lives in Riga" and not mine["retracted"]
 

@@ -21,6 +21,7 @@ _MOST_BYTES = 16 * 1024 * 1024  # of a reply
 def context(
     call: Call,
     message: list[str] | None = argument("[MESSAGE]", "What the user says now; - reads it from stdin.", default=None),
+    *,
     messages: str | None = option("--messages -m", "A chat as JSON (- for stdin): print the messages to send instead.", "FILE"),
     budget: int | None = option("--budget -b", "Never more tokens than that [default: 8000, or memctl.toml].", "TOKENS", min=1),
     about: list[str] | None = ABOUT,
@@ -126,6 +127,7 @@ def act(
 def connect(
     call: Call,
     host: str = argument("HOST", "claude-code, openclaw, codex or cursor."),
+    *,
     write: bool = flag("--write", "Merge it into the files; otherwise only show it."),
     undo: bool = flag("--undo", "Take out of the files what memctl put there."),
     scope: str = option("--scope", "user: your own files; project: those of this folder.", "SCOPE", default="user"),

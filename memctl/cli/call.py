@@ -123,7 +123,7 @@ _GROUPS = {
 
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     """A parameter of a command that is not written out in its function."""
-    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 _COMMON = [
@@ -147,7 +147,7 @@ def command(
 
     def declare(function: Callable[..., int | None]) -> Callable[..., int | None]:
         declared = [*inspect.signature(function).parameters.values()][1:]
-        own = [each for each in declared if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [each.replace(kind=each.KEYWORD_ONLY) for each in declared if each.kind is not each.VAR_KEYWORD]
         place = next((at for at, each in enumerate(own, 1) if each.name == after), len(own))
 
         @functools.wraps(function)

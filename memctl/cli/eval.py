@@ -34,6 +34,7 @@ _COUNTED = {
 def evaluate(
     call: Call,
     words: list[str] | None = argument("[QUESTIONS]", "A file of labelled questions, JSON a line [default: questions.jsonl]; citations with --add.", default=None),
+    *,
     depths: str = option("--k -k", "How deep to look.", "K,K", default="1,5,10"),
     use: str = option("--use", "How to search: recall, words, vectors, fts5, grep; also +k=N, +hops=2.", "CONFIG", default="recall"),
     compare: tuple[str, str] | None = option("--compare", "What B finds beside A, question by question.", "A B"),

@@ -59,6 +59,7 @@ def retain(
 def recall(
     call: Call,
     query: list[str] | None = argument("[QUERY]…", "Words; also @Name, #tag, kind:opinion, since:30d.", default=None),
+    *,
     k: int | None = option("--k -k", "How many hits at most [default: 10, or as many as fit into --budget].", min=1, max=1000),
     since: str | None = option("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN"),
     until: str | None = option("--until", "Up to then.", "WHEN"),

@@ -19,6 +19,7 @@ _MOST_LEFT = 20
 @command("forget", "memctl forget --expired --apply")
 def forget(
     call: Call,
+    *,
     ids: list[str] | None = option("--id", "That line; may be given again.", "ID"),
     about: list[str] | None = option("--about -a", "Lines about them, by any of their names.", "NAME"),
     source: str | None = option("--source", "From there: web, tool, import, import:lab, agent …", "SRC"),

@@ -29,6 +29,7 @@ _SHOWN = 20  # lines about what was left, unless --all
 def ingest(
     call: Call,
     file: str = argument("FILE", "A transcript; - reads it from stdin."),
+    *,
     form: str | None = option("--as", "openai, claude-code, codex, chatgpt or markdown [default: by content].", "FORMAT"),
     review: bool = flag("--review", "Show the change to the logs as a diff, and all refusals."),
     apply: bool = flag("--apply", "Keep the candidates, each in the log of its day."),
@@ -138,6 +139,7 @@ _CANDIDATE = (
 def import_(
     call: Call,
     source: Path = argument("SOURCE", "A folder of notes, or a JSON export."),
+    *,
     kind: str | None = option("--from", "memctl, openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].", "KIND"),
     name: str | None = option("--name", "What to call it [default: its folder].", "TITLE"),
     entities: str | None = option("--entities", "Notes of that folder are each about one thing: entity pages.", "FOLDER"),
@@ -176,6 +178,7 @@ def import_(
 def export(
     call: Call,
     what: str = argument("[WHAT]", "facts, or beliefs with their whole history.", default="facts"),
+    *,
     form: str = option("--format", "jsonl, csv, or sqlite (facts and beliefs in one file).", "FORMAT", default="jsonl"),
     output: Path | None = option("--output -o", "[default: stdout]", "FILE"),
     about: list[str] | None = option("--about -a", "Whom or what it is about.", "NAME"),

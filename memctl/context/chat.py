@@ -87,7 +87,7 @@ def prepare(
         before = [*known, *lessons]
         inject = options.inject or opened.workspace.settings.inject
         stable = stable_part(text, {"known": known, "lessons": lessons})
-        made = _Chat(given, stable, budget, count, name, layers, inject == "system")
+        made = _Chat(given, stable, budget, count, name, layers, as_system=inject == "system")
         items = made.recall(before, made.session(options.session) if options.session is not None else [])
         told = tuple(dict.fromkeys([*made.warnings, *warnings, *layers.warnings]))
         return Prepared(made.messages, made.used, budget, told, (*before, *items), len(made.cut.gone))
@@ -99,7 +99,7 @@ class _Chat:
     """One chat on its way: cleaned, cut, with what was recalled."""
 
     def __init__(
-        self, given: Sequence[Message], stable: str, budget: int, count: Counter, name: str, layers: Layers, as_system: bool
+        self, given: Sequence[Message], stable: str, budget: int, count: Counter, name: str, layers: Layers, *, as_system: bool
     ) -> None:  # fmt: skip
         """Put the stable part behind the first system message and cut what does not fit."""
         self._budget, self._count, self._name, self._layers, self._as_system = budget, count, name, layers, as_system

@@ -192,10 +192,10 @@ class _EntryReader:
             last=_text(period.last),
             slot=slot.key if slot else None,
             same=value_key(*slot) if slot and slot.value else twin,
-            # 1 a correction, 2 pinned: important, or on a root page that is no daily note.
+            # 1 a correction, 2 pinned: important, or on a root page that is no daily note; 4 an event.
             marked=is_correction(fact.text) + 2 * ((fact.importance or 0) >= 1 or not (self.day or "/" in self.path))
             if slot
-            else 0,
+            else 4 * _happened(fact, period, day),
             # An opinion without a number is held as such ones are.
             confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
             importance=fact.importance,
@@ -305,6 +305,19 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     if fact.kind is not Kind.EXPERIENCE and said.first == said.last:
         return Period(said.first)
     return said
+
+
+def _happened(fact: Fact, valid: Period, day: date | None) -> bool:
+    """True where the time that a text names tells when something was: "moved to Berlin last week" did not end with the week.
+
+    A time that was over as the line was told, or that stands in a tale of the past; `t=`, `until=` and `ttl=` do end a line,
+    and so do "until May" and a plan.
+    """
+    if fact.kind is Kind.EXPERIENCE:
+        return True
+    if fact.valid or fact.until or fact.ttl or not (valid.first and valid.last and day) or is_plan(fact.text):
+        return False
+    return valid.last < day or is_past(fact.text)
 
 
 def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:

@@ -85,7 +85,9 @@ def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, names: KnownNam
         origin=entry.origin,
         private=bool(entry.private),
         superseded_by=verdict.entries[by].ref if by is not None else None,
-        expired=has_ended(valid, day) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
+        expired=has_ended(valid, day)
+        and not entry.marked & 4
+        and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
         retracted=bool(standing and standing.retracted),
         fact=text.fact,
         key=entry.slot,

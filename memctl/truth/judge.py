@@ -119,6 +119,7 @@ def _claim(entry: Row, entity: str) -> Claim:
         corrects=_linked(entry, "corrects"),
         amends=bool(entry.marked & 1),
         pinned=bool(entry.marked & 2),
+        happened=bool(entry.marked & 4),
         by=next(iter(_linked(entry, "by")), None),
     )
 

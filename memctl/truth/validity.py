@@ -29,6 +29,7 @@ class Claim(NamedTuple):
     corrects: tuple[str, ...] = ()
     amends: bool = False  # it says, in words, that what its slot held was never true
     pinned: bool = False  # no rule closes it, only a line that names it
+    happened: bool = False  # it tells what was at some time, and is no less true after that
     by: str | None = None  # the line that supersedes or corrects in its place
 
 
@@ -38,10 +39,11 @@ class Validity(NamedTuple):
     valid: Period
     replaced_by: int | None = None
     retracted: bool = False
+    happened: bool = False
 
     def is_over(self, today: date) -> bool:
         """True when something replaced the claim, or its time is past."""
-        return self.replaced_by is not None or self.retracted or has_ended(self.valid, today)
+        return self.replaced_by is not None or self.retracted or (not self.happened and has_ended(self.valid, today))
 
     def holds(self, today: date) -> bool:
         """True when the claim is current on `today`: it has begun and is not over."""
@@ -76,7 +78,7 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
     A newer version replaces an older one once it is true itself; a repetition of the same value does not. What came
     from outside (untrusted) never replaces what the owner said, and nothing replaces what is pinned unless it names it.
     """
-    found = {claim.id: Validity(claim.valid) for claim in claims}
+    found = {claim.id: Validity(claim.valid, happened=claim.happened) for claim in claims}
     has_links = any(claim.supersedes or claim.corrects for claim in claims)
     in_order = versions(claims if has_links else [claim for claim in claims if claim.slots])
     links = list(_links(in_order)) if has_links else []

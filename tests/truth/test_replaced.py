@@ -178,6 +178,21 @@ def test_every_face_says_the_same_of_what_does_not_hold(tmp_path: Path, line: st
     assert hit.standing in call(["act"], tmp_path, stdin=f'[SEARCH_MEMORY query="{hit.content}"]').out
 
 
+@pytest.mark.parametrize(("line", "ends"), [
+    ("W @Julia: Moved to Berlin last week ^aa", ""),
+    ("W @Grandma: Died in March ^aa", ""),
+    ("W @Оля: Переехала в Казань на прошлой неделе ^aa", ""),
+    ("W @小美: 上周搬到了杭州 ^aa", ""),
+    ("W(t=2025-09-01..2025-09-20) @Anna: Lives in Hull ^aa", "ended 2025-09-20"),
+    ("W @Office: Closed until 8 October 2025 ^aa", "ended 2025-10-08"),
+    ("W @Анна: Будет в отпуске на следующей неделе ^aa", "ended 2025-10-12"),
+    ("W @安娜: 下周去出差 ^aa", "ended 2025-10-12"),
+])  # fmt: skip
+def test_only_a_time_that_is_an_end_ends_a_line(tmp_path: Path, line: str, ends: str) -> None:
+    (hit,) = ask(told(tmp_path, f"10-03 {line}"), line.split(": ")[-1].removesuffix(" ^aa")).hits
+    assert hit.standing == ends
+
+
 def test_what_nobody_may_see_replaces_nothing_in_public(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-03 W @Anna: Has three dogs. ^aa", "11-04 W(private) @Anna: Has four dogs. ^bb")
     query = read_query("dogs", TODAY)

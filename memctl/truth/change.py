@@ -237,13 +237,23 @@ def _compared(pair: _Pair, words: frozenset[str]) -> _SharedWeight:
 
 def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
     """False where the sentences are about two people of a family, or about the first and the second of several."""
-    mine, its = one.kin | one.people, other.kin | other.people
-    if not (one.kin <= its and other.kin <= mine):
-        return False
+    for mine, its in ((one, other), (other, one)):
+        if not (mine.kin <= its.kin | its.people or _is_named_in(mine, its)):
+            return False
     named = one.identifiers, other.identifiers
     if named[0] and named[1] and not (named[0] <= named[1] or named[1] <= named[0]):
         return False
     return one.which == other.which or not (one.which and other.which)
+
+
+def _is_named_in(one: ReadSentence, other: ReadSentence) -> bool:
+    """True where the other sentence names the one of a family that the first is about: "my sister Julia lives in …"."""
+    if has_han(one.text):
+        shared = one.words & other.words
+        return len(one.kin) == 1 and any(kin + word in one.text for kin in one.kin for word in shared)
+    called = re.findall(r"(?=\b([^\W_]+) ([^\W_]+)\b(?!['’]))", one.text)
+    names = [name for kin, name in called if name[0].isupper() and {*terms(kin)} == one.kin]
+    return any(re.search(rf"\b{name}\b", other.text) for name in names)
 
 
 def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:

@@ -357,7 +357,8 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Another value of what one has one of, or another name of one kind; of notes, where a marker says so; two facts need none."""
     one, other, lines = pair.one, pair.other, pair.lines
-    both = {name for name in one.topics & other.topics if lines.of_facts or not name.startswith(_OF_FACTS)}
+    is_of_one = lines.of_facts and bool(lines.older.names or like.shared)
+    both = {name for name in one.topics & other.topics if is_of_one or not name.startswith(_OF_FACTS)}
     alike = lines.of_facts and lines.older.names and lines.older.kind is lines.newer.kind
     alone = alike and any(not name.startswith(_OF_FACTS) for name in both)
     if not (other.marks & {"now", "change"} or pair.telling() or alone) or lines.is_told_apart or _says_no_more(pair):

@@ -19,7 +19,7 @@ from typing import Any
 import typer
 from man import man_page
 
-from memctl.cli.app import load
+from memctl.cli.call import load
 from memctl.language import words
 from memctl.language.tokens import estimate
 from memctl.language.words import languages, lines

@@ -22,8 +22,7 @@ def main() -> None:
         sys.stdout.flush()
         os._exit(0)
     try:
-        from .cli.app import load
-        from .cli.call import run
+        from .cli.call import load, run
 
         code = run(load(sys.argv[1:]), sys.argv[1:])
     except KeyboardInterrupt:  # before `run` could hear of it

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .facts import Period, moment, several
-from .index.open_memory import OpenMemory, silent
+from .index.open_memory import OpenMemory, record_recalled, silent
 from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from .beliefs.view import BeliefView as BeliefView, Reasons
     from .conflicts import listing
     from .conflicts.listing import Conflict
-    from .context import chat, chat_messages, context, counters, public_pages, session
+    from .context import chat, chat_messages, context
     from .context.chat import Prepared
-    from .context.context import Memories
+    from .context.context import Memories, PublicPage
     from .context.pack import Pack as Pack
-    from .context.public_pages import PublicPage
     from .entities import rename
     from .entities.rename import Named as Named
     from .evaluation import evaluate, labels
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from .forget import forget, select
     from .forget.forget import Forgetting as Forgetting, ForgottenLine as ForgottenLine
     from .hits import Answer, Hit
-    from .index import recalled, sync
+    from .index import sync
     from .index.queries.entries import Query
     from .index.sync import SyncReport, Verified
     from .ingest import ingest, said_in
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from .maintenance.init import Made
     from .maintenance.status import Glance, Status
     from .maintenance.undo import Undone
-    from .notes import token
+    from .notes import files
     from .recall import lookup, query, recall
     from .recall.lookup import Document, EntityLine, EntityView, Passage as Passage
     from .reflect import fact_source, proposals, reflect
@@ -67,9 +66,9 @@ if TYPE_CHECKING:
     from .transfer.importing import Imported
     from .vault import vault
     from .vault.vault import Vault as Vault
-    from .vectors import embed, verify
+    from .vectors import embed, matrix
     from .vectors.embed import EmbedReport as EmbedReport
-    from .vectors.verify import VectorsChecked as VectorsChecked
+    from .vectors.matrix import VectorsChecked as VectorsChecked
     from .view import pictures
     from .view.pictures import EntityGraph as EntityGraph, Pictures, Timeline as Timeline
     from .watch import watch
@@ -87,12 +86,12 @@ else:
             return getattr(import_module(self._path, __package__), name)
 
     _ROOMS = {
-        "beliefs": "view", "conflicts": "listing", "context": "chat chat_messages context counters public_pages session",
-        "entities": "rename", "evaluation": "evaluate labels", "forget": "forget select", "index": "recalled sync",
-        "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "token",
+        "beliefs": "view", "conflicts": "listing", "context": "chat chat_messages context",
+        "entities": "rename", "evaluation": "evaluate labels", "forget": "forget select", "index": "sync",
+        "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "files",
         "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
         "review": "answer collect offers", "shared": "shared", "transfer": "export importing", "vault": "vault",
-        "vectors": "embed verify", "view": "pictures", "watch": "watch",
+        "vectors": "embed matrix", "view": "pictures", "watch": "watch",
     }  # fmt: skip
     for _room, _names in _ROOMS.items():
         globals().update({name: _Module(f".{_room}.{name}") for name in _names.split()})
@@ -367,7 +366,7 @@ class Memory(OpenMemory):
 
         `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json.
         """
-        count = counters.counter_of(self.workspace, counter)
+        count = context.counter_of(self.workspace, counter)
         pack = context.context(self, message, context.ContextOptions(budget, several(about), since, private, count))
         self._record(item.ref for item in pack.items)
         return pack
@@ -375,7 +374,7 @@ class Memory(OpenMemory):
     def _record(self, refs: Iterable[str]) -> None:
         """Remember what was recalled, if the settings want that."""
         if self.workspace.settings.record:
-            recalled.record_recalled(self, refs)
+            record_recalled(self, refs)
 
     def session_start(self, budget: int) -> Pack:
         """What every session is given, within `budget` tokens: core, lessons, recent lines."""
@@ -394,12 +393,12 @@ class Memory(OpenMemory):
         Without `core`, core and lessons are not in it. Messages that are not sent are cited as `name#M12`.
         """
         given = chat_messages.read_chat(messages, source) if isinstance(messages, str) else messages
-        made = context.ContextOptions(count=counters.counter_of(self.workspace, counter), **options)
+        made = context.ContextOptions(count=context.counter_of(self.workspace, counter), **options)
         return chat.prepare(self, given, made, core=core, name=name)
 
     def end_session(self, name: str) -> None:
         """Forget what was stated in a session of `chat`."""
-        session.session_file(self.workspace, name).unlink(missing_ok=True)
+        chat.session_file(self.workspace, name).unlink(missing_ok=True)
 
     def told(self, answer: Answer) -> str:
         """An answer as a model reads it: one fenced block of cited passages; empty without hits."""
@@ -428,11 +427,11 @@ class Memory(OpenMemory):
 
     def public_pages(self) -> tuple[PublicPage, ...]:
         """The pages that a server offers: the core, the newest logs, those of entities."""
-        return self.public().run(public_pages.public_pages)
+        return self.public().run(context.public_pages)
 
     def public_page(self, kind: str, name: str) -> str:
         """The text of such a page (core, log or entity, by its name) without private lines; NothingFound for others."""
-        return self.public().run(lambda memory: public_pages.public_page(memory, kind, name))
+        return self.public().run(lambda memory: context.public_page(memory, kind, name))
 
     def vault(self, ask: Callable[[str], str]) -> Vault:
         """The sealed lines and their keys; `ask` is given a prompt and returns what is typed, unseen."""
@@ -475,7 +474,7 @@ class Memory(OpenMemory):
 
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""
-        return verify.verify_vectors(self.workspace)
+        return matrix.verify_vectors(self.workspace)
 
     def warm(self, *, sync: bool = True, embed: bool = False) -> None:
         """`sync` without waiting for another writer; with `embed` a thread embeds what is written, until `close`."""
@@ -495,7 +494,7 @@ class Memory(OpenMemory):
 
     def server_token(self) -> tuple[Path, str]:
         """Where the token of `memctl serve` stands, and the token; made on first use."""
-        return token.token_of(self.workspace)
+        return files.token_of(self.workspace)
 
     def __enter__(self) -> Memory:
         return self

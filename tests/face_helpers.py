@@ -18,8 +18,7 @@ from typing import Any
 from processes import start_memctl
 from store_helpers import make_workspace
 
-from memctl.cli.app import load
-from memctl.cli.call import run
+from memctl.cli.call import load, run
 from memctl.hits import Answer, Hit
 from memctl.index.resident import Resident
 from memctl.memory import Memory

@@ -55,8 +55,7 @@ def main(platform: str, folder: str) -> None:
     """The walk, its answers on stdout."""
     sys.platform = platform
     {"win32": like_windows, "darwin": like_macos}.get(platform, lambda: None)()
-    from memctl.cli.app import load
-    from memctl.cli.call import run
+    from memctl.cli.call import load, run
 
     for words in (
         ["init"],

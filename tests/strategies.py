@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Period
-from memctl.markdown.additions import clean
+from memctl.markdown.grammar import clean
 
 
 def examples(count: int, fewest: int = 8, part: int = 10 if os.environ.get("MUTANT_UNDER_TEST") else 15) -> int:

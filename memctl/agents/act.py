@@ -22,11 +22,10 @@ from ..index.rows import rows_of
 from ..language.analyzer import query_terms
 from ..language.names import bare_name, slug
 from ..language.secrets import find_secrets
-from ..markdown.additions import clean
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import defused
 from ..markdown.front_matter import source_of
-from ..markdown.grammar import Problem, with_attributes
+from ..markdown.grammar import Problem, clean, with_attributes
 from ..markdown.lines import Role, split_lines
 from ..markdown.page import front_matter_end, live_blocks, open_end
 from ..notes.edits import diff

@@ -1,3 +1,3 @@
 """The command line: one module a command group; output.py is the only door to the terminal."""
 
-__all__ = ["app", "call"]
+__all__ = ["call"]

@@ -71,7 +71,7 @@ def belief_list(
     as_of: str | None = AS_OF,
 ) -> int:
     """Every belief, the firmest first, with its trend. Exit code 1 if there are none."""
-    from .pictures import sparkline
+    from .look import sparkline
 
     found = call.memory.beliefs(about=about, as_of=as_of)
     if call.out.json:
@@ -143,7 +143,7 @@ def _print_belief(call: Call, view: "BeliefView") -> None:
 
 def _drawn(view: "BeliefView") -> list[str]:
     """The curve of a belief over its days, some lines high, with the days below it."""
-    from .pictures import Scale, sparkline
+    from .look import Scale, sparkline
 
     points = [(point.day, point.confidence) for point in view.curve]
     if len(points) < 2:

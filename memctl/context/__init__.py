@@ -1,3 +1,3 @@
-"""Packs for a prompt: layers, chat windows, fences, token counts."""
+"""Packs for a prompt: layers, chat windows with their sessions, fences, token counts; the pages that a server offers."""
 
-__all__ = ["chat", "chat_messages", "context", "counters", "fence", "pack", "public_pages", "session"]
+__all__ = ["chat", "chat_messages", "context", "fence", "pack"]

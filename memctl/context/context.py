@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 
-from ..errors import MemctlError, OverBudget
+from ..errors import ExtraBroken, ExtraMissing, MemctlError, NothingFound, OverBudget, Usage
 from ..facts import Period, is_trusted, iso_day
 from ..hits import Answer, Hit, more_line
 from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, entry_count, frequencies
-from ..index.queries.names import KnownNames, keys_of
+from ..index.queries.names import KnownNames, all_entities, keys_of, resolve
 from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.dates import log_day
 from ..language.names import as_listed, find_names, has_han
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
-from ..notes.workspace import PAGES, TEMPLATES
+from ..notes.workspace import PAGES, TEMPLATES, Workspace
 from ..recall.asked import asked_times
 from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks_anywhere
 from ..recall.recall import WEAK, recall
 from ..review.question import waiting_line
-from .counters import counter_of
 from .layers import CORE_PAGE, Layers, core_page, query_of
 from .pack import Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
 
@@ -311,3 +316,139 @@ def _trusted(text: str) -> str:
         if entry.fact and not is_trusted(entry.fact.source):
             lines[entry.span.line - 1 : entry.span.end_line] = [""] * (entry.span.end_line - entry.span.line + 1)
     return "\n".join(lines)
+
+
+# -- what counts tokens, by the name that settings and `--counter` give ------------------------------------------------
+
+_REMEMBERED = 4096  # texts whose count is kept: a chat is counted message by message, every turn
+
+
+def counter_of(workspace: Workspace, name: str | None = None) -> Counter:
+    """The counter of that name; without one, that of `[context] counter`. A path is taken from the workspace on.
+
+    ExtraMissing (exit 16) where the package for it is not installed, ExtraBroken where it cannot work offline.
+    """
+    chosen = name or workspace.settings.counter
+    if chosen == "estimate":
+        return estimate
+    if chosen.endswith(".json"):
+        return _of_file(str(workspace.root / os.path.expanduser(chosen)))
+    return _of_tiktoken(chosen)
+
+
+@lru_cache(maxsize=4)
+def _of_file(path: str) -> Counter:
+    if not os.path.isfile(path):
+        raise Usage(f"no tokenizer at {path}", "name a tokenizer.json, as it comes with a model")
+    try:
+        json.loads(Path(path).read_text("utf-8"))["model"]["vocab"]  # the library raises bare Exceptions
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Usage(f"{path} is not a tokenizer: {error}", "name a tokenizer.json, as it comes with a model") from error
+    try:
+        tokenizers: Any = import_module("tokenizers")
+    except ImportError as error:
+        raise ExtraMissing("tokenizers", "tokenizers, which reads a tokenizer.json,") from error
+    tokenizer = tokenizers.Tokenizer.from_file(path)
+    return lru_cache(maxsize=_REMEMBERED)(lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids))
+
+
+@lru_cache(maxsize=4)
+def _of_tiktoken(name: str) -> Counter:
+    try:
+        tiktoken: Any = import_module("tiktoken")
+    except ImportError as error:
+        raise ExtraMissing("tiktoken", f"tiktoken, which counts {name},") from error
+    if name not in tiktoken.list_encoding_names():
+        known = ", ".join(sorted(tiktoken.list_encoding_names()))
+        raise Usage(f"counter {name!r} is unknown", f"estimate, the path of a tokenizer.json, or one of {known}")
+    encoding = _offline(tiktoken, name)
+    return lru_cache(maxsize=_REMEMBERED)(lambda text: len(encoding.encode_ordinary(text)))
+
+
+def _offline(tiktoken: Any, name: str) -> Any:
+    """The encoding, if its file is in tiktoken's cache: memctl downloads nothing."""
+    load: Any = import_module("tiktoken.load")
+    read = load.read_file
+
+    def read_here(path: str) -> bytes:
+        if "://" not in path:
+            return Path(path).read_bytes()
+        raise ExtraBroken(
+            f"tiktoken has no file for {name} in its cache, and memctl downloads nothing",
+            f'run once with a network: python -c "import tiktoken; tiktoken.get_encoding({name!r})", '
+            "and set TIKTOKEN_CACHE_DIR to a folder that lasts",
+        )
+
+    load.read_file = read_here
+    try:
+        return tiktoken.get_encoding(name)
+    finally:
+        load.read_file = read
+
+
+# -- pages that a server offers whole, without their private lines -----------------------------------------------------
+
+_LOGS = 7  # newest logs that are listed
+_LONGEST = 64_000  # characters of a page that is given whole
+
+
+class PublicPage(NamedTuple):
+    """One page: `kind` is page, log or entity, `name` is what it is asked by."""
+
+    kind: str
+    name: str
+    description: str
+
+
+def public_pages(memory: OpenMemory) -> tuple[PublicPage, ...]:
+    """All of them: core pages, logs from the newest on, entities by name."""
+    workspace = memory.workspace
+    memory.sync_for_read()
+    entities = sorted(all_entities(memory.index), key=lambda entity: entity.name)
+    return (
+        *(PublicPage("page", path, "Always in context") for path in _core(workspace)),
+        *(PublicPage("log", name, "Daily log") for name in _logs(workspace)[:_LOGS]),
+        *(
+            PublicPage("entity", entity.name, entity.type or "Entity page")
+            for entity in entities
+            if entity.path and workspace.is_page(entity.path)
+        ),
+    )
+
+
+def public_page(memory: OpenMemory, kind: str, name: str) -> str:
+    """The text of a page without its private lines, of a very long one the beginning; NothingFound if it is not offered."""
+    workspace = memory.workspace
+    if kind == "page" and workspace.is_page(name):
+        path = name
+    elif kind == "log" and name in _logs(workspace):
+        path = f"memory/{name}.md"
+    elif kind == "entity":
+        path = _entity_page(memory, name)
+    else:
+        raise NothingFound(f"there is no {kind} {name[:200]!r}", "list the resources to see them all")
+    text = read_page(workspace, path).text.removeprefix("\ufeff")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\n[cut here; show {path}#L… reads on]\n"
+
+
+def _core(workspace: Workspace) -> list[str]:
+    """The page of the core and the pinned ones, as far as they are there."""
+    pages = {page.path for page in workspace.scan() if page.problem is None}
+    return [path for path in dict.fromkeys((core_page(workspace), *workspace.settings.pinned)) if path in pages]
+
+
+def _logs(workspace: Workspace) -> list[str]:
+    """The names of the logs, newest first."""
+    pages = (PurePosixPath(page.path) for page in workspace.scan() if page.problem is None)
+    return sorted((p.stem for p in pages if str(p.parent) == "memory" and log_day(p.name)), reverse=True)
+
+
+def _entity_page(memory: OpenMemory, name: str) -> str:
+    memory.sync_for_read()
+    found = [entity for entity in resolve(memory.index, name) if entity.path]
+    if len(found) > 1:
+        raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
+    if not found or not found[0].path or not memory.workspace.is_page(found[0].path):
+        cure = "resources/list has those that do; recall finds lines about it"
+        raise NothingFound(f"{name[:200]!r} has no page", cure)
+    return found[0].path

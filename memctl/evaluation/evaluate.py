@@ -20,8 +20,7 @@ from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, days_of_pages, entries_at, own_terms, passing
-from ..index.queries.expiry import expiry_if_any
-from ..index.queries.filters import condition_of
+from ..index.queries.filters import condition_of, expiry_if_any
 from ..index.reread import page_lines, reread
 from ..index.row import Row
 from ..index.sync import sync

@@ -14,7 +14,7 @@ Nothing of it, no text, name, id or hash:
     forget/erase.py            managed blocks (`without_copies`), evidence and beliefs (`without_evidence`)
     index/queries/forget.py    both indexes, deleted bytes too (`expunge`); what was made of them (`drop_derived`)
     vectors/embed.py           vectors (`erase_vectors`)
-    index/recalled.py          the record of what was recalled (`drop_recalled`); session files go as a whole
+    index/open_memory.py       the record of what was recalled (`drop_recalled`); session files go as a whole
 
 Not ours to change, and named in the report (`left`, `warnings`): git's history, the transcript that told it, lines of the same
 words, labels of `memctl eval`, pages that a person wrote about it, managed blocks that somebody edited. What was published to
@@ -34,10 +34,9 @@ from typing import NamedTuple
 from ..beliefs.page_read import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, drop_recalled
 from ..index.queries import forget as queries
 from ..index.queries.entries import by_refs
-from ..index.recalled import drop_recalled
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..markdown.attributes import ATTRIBUTES

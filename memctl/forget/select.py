@@ -15,13 +15,12 @@ from ..beliefs.page_read import read_entries
 from ..errors import MemctlError, NothingFound
 from ..facts import Fact, Kind, Span, is_trusted
 from ..index.index import Index
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, recalled_lately
 from ..index.queries import forget as queries
 from ..index.queries.beliefs import answer_lines
 from ..index.queries.entries import Filter, by_refs
-from ..index.queries.expiry import PINNED, Expiry, expiry_on
+from ..index.queries.filters import PINNED, Expiry, expiry_on
 from ..index.queries.names import KnownNames, entity_named, mention_counts, unknown_name
-from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread, text_of
 from ..index.row import Entity, Row
 from ..language.dates import log_day

@@ -1,4 +1,4 @@
-"""OpenMemory: what a call carries: the workspace, its open index, the clock, and who hears of progress."""
+"""OpenMemory: what a call carries: the workspace, its open index, the clock, who hears of progress; and what calls answered."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ from .queries.entries import private_refs
 if TYPE_CHECKING:
     from .resident import Resident
     from .sync import SyncReport
+
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Set
+from contextlib import suppress
+
+from ..errors import MemctlError
+from ..facts import days_before
+from ..notes.files import prepare_memory
+from ..system import append_bounded
 
 M = TypeVar("M", bound="OpenMemory")
 T = TypeVar("T")
@@ -183,3 +194,41 @@ class OpenMemory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+# -- which lines were recalled lately: `.memory/recalled`, kept only where `[recall] record` says so -------------------
+# A line for each answer: its day and the ids.
+
+_FILE, _BEFORE = "recalled", "recalled.1"
+_MOST = 128 * 1024  # bytes, from which on a new file begins; the one before is kept
+_DAYS = 90  # that count as lately
+
+
+def record_recalled(memory: OpenMemory, refs: Iterable[str]) -> None:
+    """Remember that these lines were answers. Trouble there stops no answer: the file is derived."""
+    if ids := " ".join(refs):
+        with suppress(OSError, MemctlError):
+            append_bounded(prepare_memory(memory.workspace) / _FILE, f"{memory.today} {ids}\n".encode(), _MOST)
+
+
+def drop_recalled(workspace: Workspace, refs: Set[str]) -> None:
+    """Take the ids of lines that are forgotten out of the record."""
+    for name in (_BEFORE, _FILE):
+        with suppress(OSError):
+            path = workspace.memory / name
+            text = path.read_text("ascii", "replace")
+            kept = re.sub(r" (\S+)", lambda match: "" if match[1] in refs else match[0], text)
+            if kept != text:
+                path.write_text(kept, "ascii", "replace")
+
+
+def recalled_lately(memory: OpenMemory) -> Counter[str]:
+    """How often each line was an answer in the last 90 days, as far as that was recorded."""
+    first = str(days_before(memory.today, _DAYS))
+    found: Counter[str] = Counter()
+    for name in (_BEFORE, _FILE) if memory.workspace.settings.record else ():
+        with suppress(OSError):
+            for line in (memory.workspace.memory / name).read_text("ascii", "replace").splitlines():
+                day, *refs = line.split() or [""]
+                found.update(refs if day >= first else ())
+    return found

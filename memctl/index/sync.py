@@ -22,7 +22,6 @@ from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
 from .index import Index, Known, Progress, silent
 from .queries.entries import dump, private_refs, terms_held
-from .queries.forget import expunge, has_leftovers
 from .row import PageRows
 
 _WHAT = "indexing"  # as progress is told
@@ -326,6 +325,7 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
     LockBusy if another writer does not end, CannotWrite where the disk is full or read-only. Where lines are private, the
     index of all others is made too.
     """
+    from .queries.forget import expunge, has_leftovers  # a question, which brings the index up to date, forgets nothing
 
     def job(index: Index) -> SyncReport:
         if rebuild:

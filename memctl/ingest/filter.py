@@ -20,8 +20,7 @@ from ..language.names import entity_key, mentions
 from ..language.relations import slot_of
 from ..language.secrets import Secret, find_secrets
 from ..language.sentences import is_machine_line, sentence_ends
-from ..markdown.additions import clean
-from ..markdown.grammar import render
+from ..markdown.grammar import clean, render
 from .own_words import any_language
 from .turns import Turn
 

@@ -1,6 +1,6 @@
 """A page <-> facts and blocks; the line grammar. Pure."""
 
 __all__ = [
-    "additions", "attributes", "blocks", "escape", "evidence_line", "front_matter", "grammar", "lines", "markers",
+    "attributes", "blocks", "escape", "evidence_line", "front_matter", "grammar", "lines", "markers",
     "page", "private",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from sys import intern
 from typing import Any
 
+from ..errors import Refused
 from ..facts import Fact, Kind
 from ..language.names import AT_NAME, WIKI_NAME, read_name, spell
 from .attributes import ATTRIBUTES, BY_NAME, BadValue
@@ -177,6 +178,32 @@ def _quote(value: str) -> str:
     if value == value.strip() and value and not re.search(r'[,\uff0c()\uff08\uff09"\\]', value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_WRITTEN = ("text", *(each.field for each in ATTRIBUTES if each.is_text and not each.many))
+
+
+def clean(fact: Fact) -> Fact:
+    """The fact as one line can hold it: control characters and line breaks in its text and values become spaces."""
+    from .lines import MAX_LINE
+
+    values: dict[str, Any] = {
+        name: printable_line(value) for name in _WRITTEN if (value := getattr(fact, name)) is not None
+    }
+    extra = tuple((name, printable_line(value)) for name, value in fact.extra)
+    cues = tuple(dict.fromkeys(printable_line(cue) for cue in fact.cues))
+    fact = replace(
+        fact, **values, extra=extra, cues=cues, entities=tuple(printable_line(name) for name in fact.entities)
+    )
+    if not fact.text:
+        raise Refused("nothing is left of the text", "write what is to be kept")
+    if len(render(fact)) > MAX_LINE - 2:
+        raise Refused(f"a line over {MAX_LINE:,} characters would not be read back", "keep it in a page of its own")
+    if parse(render(fact)) != fact:
+        raise Refused(
+            "a value that the line grammar cannot hold", "write names without [ ] | # and values that are not empty"
+        )
+    return fact
 
 
 # -- what is wrong with a line that is not a fact ---------------------------------------------------------------------

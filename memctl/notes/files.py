@@ -1,4 +1,4 @@
-"""The only door to Markdown on disk: reads pages whole and safely, appends lines durably."""
+"""The only door to Markdown on disk: reads pages whole and safely, appends lines durably; and small files of the owner alone."""
 
 from __future__ import annotations
 
@@ -12,8 +12,17 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable
-from ..system import HAS_MODES, OPEN_SAFELY, OPEN_TO_SYNC, as_cannot_write, locked, move_new, sync_folder
+from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable, Refused
+from ..system import (
+    HAS_MODES,
+    OPEN_SAFELY,
+    OPEN_TO_SYNC,
+    as_cannot_write,
+    is_open_to_others,
+    locked,
+    move_new,
+    sync_folder,
+)
 from .workspace import Workspace
 
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
@@ -318,3 +327,48 @@ def _write_once(fd: int, data: bytes, size: int, path: str) -> None:
         if os.fstat(fd).st_size == size + written:  # unless somebody else wrote too
             os.ftruncate(fd, size)
         raise CannotWrite(path, os.strerror(errno.ENOSPC))
+
+
+# -- files that their owner alone may read, even while they are made; of those the bearer token of `memctl serve` -------
+
+_CURE = "delete that file; the next start makes another"
+
+
+def token_of(workspace: Workspace) -> tuple[Path, str]:
+    """Where the token stands, and the token; made on first use. Refused if others could have read it, or it is none."""
+    path = prepare_memory(workspace) / "token"
+    found = read_private(path, _CURE)
+    if found is None:
+        import secrets
+
+        write_derived(path, f"{secrets.token_urlsafe(32)}\n".encode("ascii"), is_lasting=True)
+        found = read_private(path, _CURE)
+    if not re.fullmatch(r"[A-Za-z0-9_-]{32,512}", found or ""):
+        raise PageUnreadable(str(path), "not a token", _CURE)
+    return path, found or ""
+
+
+def view_key(token: str) -> str:
+    """A key to read pages with, derived from the token, from which the token cannot be computed."""
+    import hmac
+
+    return hmac.new(token.encode("ascii"), b"memctl view", "sha256").hexdigest()
+
+
+def read_private(path: Path, cure: str) -> str | None:
+    """The text of a small file, None if there is no file. Refused if others could have read it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | OPEN_SAFELY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:  # a symbolic link, no permission
+        raise PageUnreadable(str(path), error.strerror or str(error), cure) from error
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise PageUnreadable(str(path), "not a regular file", cure)
+        if is_open_to_others(status):
+            raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", cure)
+        return os.read(fd, 65536).decode("ascii", "replace").strip()
+    finally:
+        os.close(fd)

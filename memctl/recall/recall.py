@@ -40,8 +40,7 @@ from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
-from ..index.queries.expiry import expiry_if_any
-from ..index.queries.filters import condition_of
+from ..index.queries.filters import condition_of, expiry_if_any
 from ..index.queries.names import KnownNames, first_lines, keys_of, resolve
 from ..index.reread import reread, text_of
 from ..index.row import Entity, Row

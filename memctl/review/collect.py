@@ -15,11 +15,10 @@ from ..errors import MemctlError
 from ..facts import Citation, Period, days_before, is_trusted
 from ..hits import Hit
 from ..ids import hashed
-from ..index.open_memory import OpenMemory, on_fresh_index
+from ..index.open_memory import OpenMemory, on_fresh_index, recalled_lately
 from ..index.queries.beliefs import from_outside, names_told, newest_about, page_hashes, past_plans, said_since, settled
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
-from ..index.recalled import recalled_lately
 from ..index.reread import reread, text_of
 from ..language.dates import coming
 from ..language.names import entity_key

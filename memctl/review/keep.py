@@ -16,9 +16,8 @@ from typing import NamedTuple
 from ..errors import MemctlError, Refused
 from ..facts import Fact
 from ..ids import question_id
-from ..markdown.additions import clean
 from ..markdown.blocks import edited, splice
-from ..markdown.grammar import parse, printable_line, render
+from ..markdown.grammar import clean, parse, printable_line, render
 from ..markdown.lines import split_lines
 from ..markdown.page import live_blocks
 from ..notes.edits import apply, read_for_edit

@@ -451,7 +451,7 @@ def run(
 # -- the pages of view ------------------------------------------------------------------------------------------------
 # The pages of `memctl view` over HTTP: a link with a key is exchanged for a cookie, and the cookie opens pages, nothing else.
 #
-# The key is made of the token (notes/token.py) and is none: what it opens only reads, and private lines are in no page.
+# The key is made of the token (notes/files.py) and is none: what it opens only reads, and private lines are in no page.
 
 VIEW = "/view"
 _COOKIE = "memctl_view"

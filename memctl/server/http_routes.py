@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import NoWorkspace
 from ..hits import answer_json
-from .forgetting import FORGOTTEN, forget_confirmed
 from .requests import (
     ANSWER,
     ANSWERED,
     ERROR,
+    FORGOTTEN,
     OFFERS,
     ONE,
     PACK,
@@ -43,6 +43,7 @@ from .requests import (
     ShowRequest,
     StoreRequest,
     answer_schema,
+    forget_confirmed,
     list_of,
     parameters_for_flags,
     query_filters,

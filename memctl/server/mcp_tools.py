@@ -19,10 +19,10 @@ from ..hits import Answer, answer_json
 from ..language.tokens import estimate
 from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
-from .forgetting import FORGOTTEN, forget_confirmed
 from .requests import (
     ANSWER,
     ANSWERED,
+    FORGOTTEN,
     OFFERS,
     ONE,
     PASSAGE,
@@ -39,6 +39,7 @@ from .requests import (
     Schema,
     ShowTool,
     answer_schema,
+    forget_confirmed,
     list_of,
     parameters_for_flags,
     query_filters,

@@ -1,20 +1,27 @@
 """What HTTP and MCP take, one model a request, and what they answer; the JSON Schemas of both follow from here.
 
-A request that the two take with different bounds has a model each, over one that holds what they share.
+A request that the two take with different bounds has a model each, over one that holds what they share. At the end, how
+both forget.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from ..errors import MemctlError, Usage
+from ..errors import MemctlError, NothingFound, Refused, Usage
+from ..facts import fields
 from ..hits import HIT
 from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
 from ..markdown.escape import one_line, printable
+
+if TYPE_CHECKING:
+    from ..memory import Forgetting, Memory
 
 Schema = Mapping[str, Any]
 
@@ -349,4 +356,41 @@ PACK = answer_schema(
     schema=ONE, text="string", stable="string", recalled="string", budget="integer", used="integer", layers="object",
     warnings="string*", items=list_of(answer_schema(layer="string", id="string", content="string", source="string")),
 )  # fmt: skip
+_FORGOTTEN_LINE = answer_schema(id="string", source="string", kind="string", reason="string")
+FORGOTTEN = answer_schema(
+    schema=ONE, applied="boolean", confirm="string?", warnings="string*", lines=list_of(_FORGOTTEN_LINE)
+)
 ERROR = answer_schema(error="string", cure="string", code="integer-")
+
+# -- forgetting: first what would go and a word for exactly that, then with this word ----------------------------------
+
+_MOST = 100  # lines that a person can look through before they say yes
+
+
+def forget_confirmed(memory: Memory, confirm: str | None = None, **selectors: Any) -> dict[str, Any]:
+    """What would be forgotten, with the `confirm` that stands for exactly that; with this word, what was.
+
+    Private lines are as if they were not there. NothingFound; Refused for too many lines, for another `confirm`, and for a
+    line with a private twin, which only the owner can tell apart.
+    """
+    planned = memory.public().forget(**selectors)
+    lines = planned.lines
+    if not lines:
+        raise NothingFound("nothing to forget", "look with recall, and name lines by their ids")
+    if len(lines) > _MOST:
+        raise Refused(f"{len(lines)} lines at once", "narrow it down, with before or ids")
+    told = [repr(sorted(selectors.items())), *(f"{line.ref} {line.citation}" for line in lines)]
+    token = f"forget-{len(lines)}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]}"
+    if confirm is None:
+        return _as_json(planned, token)
+    if confirm != token:
+        raise Refused("the lines to forget have changed since this confirm", "call without confirm and look again")
+    ids = list(dict.fromkeys(line.ref for line in lines))
+    if [line.citation for line in memory.forget(ids=ids).lines] != [line.citation for line in lines]:
+        raise Refused("only the owner may forget one of these", "ask them to run `memctl forget`")
+    return _as_json(memory.forget(ids=ids, apply=True), None)
+
+
+def _as_json(done: Forgetting, token: str | None) -> dict[str, Any]:
+    rows = [fields(line, "id=ref source=citation kind reason") for line in done.lines]
+    return {"schema": 1, "applied": token is None, "confirm": token, "lines": rows, "warnings": list(done.warnings)}

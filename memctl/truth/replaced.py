@@ -20,7 +20,7 @@ from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.beliefs import newest_beside, settled_ids, side_by_side, weighed
-from ..index.queries.expiry import expiry_on
+from ..index.queries.filters import expiry_on
 from ..index.queries.names import keys_of
 from ..index.reread import reread, text_of
 from ..index.row import Row

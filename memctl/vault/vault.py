@@ -21,14 +21,13 @@ from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.reread import page_lines
 from ..language.dates import day_of
-from ..markdown.additions import clean
 from ..markdown.escape import many
+from ..markdown.grammar import clean
 from ..markdown.lines import SEALED, sealed_text
 from ..notes.edits import Edit, apply, read_for_edit
-from ..notes.files import write_derived
+from ..notes.files import read_private, write_derived
 from ..notes.journal import never_undone
 from ..notes.replace import writing_alone
-from ..notes.token import read_private
 from ..retain.retain import Retained, read_facts, retain
 
 VAULT = "memctl.vault"

@@ -26,7 +26,7 @@ from ..index.queries.entries import Filter, Query, by_ids, filling_slots, in_slo
 from ..index.reread import reread, text_of
 from ..language.names import entity_key
 from ..markdown.escape import many, one_line
-from ..notes.token import token_of, view_key
+from ..notes.files import token_of, view_key
 from ..recall.entry_hits import hits_of
 from ..recall.recall import recall_in
 from ..truth.judge import judge

@@ -15,8 +15,7 @@ import pytest
 from face_helpers import TODAY, Done, all_commands, bare_copy, call, fixture_copy, snapshot, write_pages
 
 from memctl import __version__, errors
-from memctl.cli.app import load
-from memctl.cli.call import run
+from memctl.cli.call import load, run
 from memctl.errors import MemctlError
 from memctl.facts import Kind
 

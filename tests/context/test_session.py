@@ -12,7 +12,7 @@ import pytest
 from face_helpers import call, write_pages
 
 import memctl
-from memctl.context.session import stated
+from memctl.context.chat import stated
 from memctl.errors import Usage
 
 STATED = [
@@ -158,7 +158,7 @@ def test_a_disk_that_takes_nothing_ends_no_chat(root: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("memctl.context.session.write_derived", full)
+    monkeypatch.setattr("memctl.context.chat.write_derived", full)
     with memctl.Window(root, 1200, session="ship-it") as window:
         sent = window.messages(_chat("We decided to move the gateway to Riga in May."))
     assert "Riga" in str(sent[-1]) and not list(root.glob(".memory/session-*"))

@@ -15,7 +15,7 @@ import pytest
 from face_helpers import FIXTURES, write_pages
 from hypothesis import given, strategies as st
 
-from memctl.context.counters import counter_of
+from memctl.context.context import counter_of
 from memctl.errors import ExtraBroken, ExtraMissing, Usage
 from memctl.language.tokens import estimate
 

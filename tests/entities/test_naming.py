@@ -10,7 +10,7 @@ from face_helpers import TODAY, ask, call, contents, memory_on, snapshot, write_
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
-from memctl.cli.app import load
+from memctl.cli.call import load
 from memctl.entities.rename import page_path
 from memctl.errors import MemctlError, NothingFound, PageChanged, PageUnreadable, Refused, Usage
 from memctl.index.rows import rows_of

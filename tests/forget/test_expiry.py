@@ -9,7 +9,7 @@ import pytest
 from face_helpers import TODAY, call, contents, memory_on, write_pages
 from hypothesis import given, strategies as st
 
-from memctl.index.recalled import recalled_lately
+from memctl.index.open_memory import recalled_lately
 from memctl.index.rows import kept_from, ttl_end
 from memctl.memory import Memory
 

@@ -20,7 +20,7 @@ from store_helpers import rebuilt, rows, strays
 from strategies import examples
 
 from memctl.beliefs.page_read import read_last_written
-from memctl.cli.app import load
+from memctl.cli.call import load
 from memctl.errors import CannotWrite, NothingFound, PageChanged, PageUnreadable, Usage
 from memctl.forget import forget as verb
 from memctl.forget.forget import Forgetting, forget, suggest

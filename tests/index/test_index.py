@@ -264,8 +264,7 @@ def test_verify_names_what_differs(workspace: Workspace) -> None:
 
 def test_a_lock_that_is_busy_through_the_command_line(workspace: Workspace) -> None:
     """Exit code 14. The usual 10 s of waiting are cut short."""
-    from memctl.cli.app import load
-    from memctl.cli.call import run
+    from memctl.cli.call import load, run
 
     index(workspace)
     (workspace.root / LOG).write_text("# Else\n")

@@ -56,7 +56,7 @@ def cited(workspace: Workspace, at: Citation) -> str:
     ids=["new", "section at the end", "bare torn heading", "subsection", "chinese", "crlf", "crlf torn", "bom"],
 )  # fmt: skip
 def test_a_fact_goes_under_retain_at_the_end(workspace: Workspace, before: str, after: str) -> None:
-    """tests/markdown/test_additions.py has what else a page may end in."""
+    """tests/retain/test_additions.py has what else a page may end in."""
     page = log_of(workspace, before)
     done = keep(workspace, "One")
     assert page.read_bytes().decode() == after

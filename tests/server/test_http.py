@@ -25,7 +25,7 @@ from http_helpers import Reply, Running, read_reply, request, serve_process, ser
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
 from memctl.memory import Memory
-from memctl.notes.token import read_private, token_of
+from memctl.notes.files import read_private, token_of
 from memctl.notes.workspace import find_workspace
 from memctl.server import http_app as http
 from memctl.server.http_app import LARGEST

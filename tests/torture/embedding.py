@@ -24,8 +24,7 @@ sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
 from hash_embedder import HashEmbedder
 from memctl.vectors import models
 models.choose = lambda workspace: HashEmbedder()
-from memctl.cli.call import run
-from memctl.cli.app import load
+from memctl.cli.call import load, run
 words = ["index", "-w", sys.argv[1]]
 sys.exit(run(load(words), words))
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 from store_helpers import LOG, PAGES, environment, make_workspace
 
 _RUN = (
-    "import resource, sys; from memctl.cli.call import run; from memctl.cli.app import load; "
+    "import resource, sys; from memctl.cli.call import load, run; "
     "code = run(load(sys.argv[1:]), sys.argv[1:]); "
     "print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 )

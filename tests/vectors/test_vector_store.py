@@ -30,10 +30,9 @@ from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors.file import Scan, Vectors, begin_vectors, drop_vectors, open_vectors
-from memctl.vectors.matrix import hold
+from memctl.vectors.matrix import check_vectors, hold
 from memctl.vectors.quantized import Code
 from memctl.vectors.tables import FoundVector
-from memctl.vectors.verify import check_vectors
 
 DIM = 64
 FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40

@@ -9,16 +9,13 @@ from datetime import date
 from itertools import chain
 from operator import attrgetter
 from sys import intern
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
 from ...markdown.evidence_line import OPINIONS
 from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression, select_terms
 from ..row import Row
-
-if TYPE_CHECKING:
-    from .expiry import Expiry
 
 
 def private_refs(index: Index) -> frozenset[str]:
@@ -53,7 +50,7 @@ class Query:
     aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)  # own groups of words for one thing
     pasted: str = field(default="", compare=False)  # what the question was taken from, where that is more
     warnings: tuple[str, ...] = field(default=(), compare=False)  # these go with the answer
-    expiry: Expiry | None = None  # what is over by it is not a hit
+    expiry: Filter | None = None  # what is over; that is no hit
     per_page: int = 0  # lines of a document that are hits at most, and these are passages; 0: all, as plain lines
     min_importance: float | None = None
     paths: tuple[str, ...] = ()  # globs, of which a page meets one

@@ -18,8 +18,7 @@ from ...system import as_cannot_write
 from ..index import LEFTOVERS, UNCLEAN, Index
 from ..row import Entity, Row
 from .entries import Filter, Query, by_ids, selected, selected_in
-from .expiry import Expiry
-from .filters import condition_of
+from .filters import Expiry, condition_of
 
 LOW = 0.5  # importance up to which an unneeded line may go; also that of a line that says nothing about it
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
@@ -73,8 +72,8 @@ def sourced(source: str) -> Filter:
 
 def with_an_end(expiry: Expiry) -> Filter:
     """Facts that may be over: a last day that is past, or not to be kept any longer."""
-    over, values = expiry.condition()
-    return Filter(f"{_FACTS} AND (entry.last < ? OR {over})", (expiry.day, *values))
+    over = expiry.condition()
+    return Filter(f"{_FACTS} AND (entry.last < ? OR {over.sql})", (expiry.day, *over.values))
 
 
 def unneeded(today: date) -> Filter:

@@ -16,11 +16,11 @@ from strategies import OPENERS, examples, facts, line_facts, pages, texts
 
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Span
-from memctl.markdown.additions import addition, clean, spans_of
 from memctl.markdown.attributes import ATTRIBUTES, Attribute
-from memctl.markdown.grammar import parse, render
+from memctl.markdown.grammar import clean, parse, render
 from memctl.markdown.lines import MAX_LINE, split_lines
 from memctl.markdown.page import parse_page
+from memctl.retain.retain import addition, spans_of
 
 DAY = date(2025, 11, 27)
 TEA = Fact(Kind.WORLD, "Tea is hot.", ("Peter",))
@@ -136,7 +136,7 @@ def test_no_last_line_swallows_the_first_new_one(section: str) -> None:
 
 def test_a_page_that_cannot_be_closed_is_refused_and_not_written() -> None:
     with (
-        patch("memctl.markdown.additions.open_end", lambda _: None),
+        patch("memctl.retain.retain.open_end", lambda _: None),
         pytest.raises(Refused, match="open block") as refused,
     ):
         addition("```\n", [TEA], DAY)

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from .index import sync
     from .index.queries.entries import Query
     from .index.sync import SyncReport, Verified
-    from .ingest import ingest, said_in
-    from .ingest.ingest import CandidateFact as CandidateFact, Ingested as Ingested
-    from .ingest.said_in import SaidIn as SaidIn
+    from .ingest import ingest
+    from .ingest.ingest import CandidateFact as CandidateFact, Ingested as Ingested, SaidIn as SaidIn
     from .language import analyzer, dates
     from .maintenance import check, init, status, undo
     from .maintenance.check import Finding
@@ -88,7 +87,7 @@ else:
     _ROOMS = {
         "beliefs": "view", "conflicts": "listing", "context": "chat chat_messages context",
         "entities": "rename", "evaluation": "evaluate labels", "forget": "forget select", "index": "sync",
-        "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "files",
+        "ingest": "ingest", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "files",
         "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
         "review": "answer collect offers", "shared": "shared", "transfer": "export importing", "vault": "vault",
         "vectors": "embed matrix", "view": "pictures", "watch": "watch",
@@ -209,7 +208,7 @@ class Memory(OpenMemory):
 
     def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
         """The turns in which facts were said, with `context` turns around each, wherever their transcript lies now."""
-        return said_in.said_in(self, [reference] if isinstance(reference, str) else reference, context)
+        return ingest.said_in(self, [reference] if isinstance(reference, str) else reference, context)
 
     def documents(self, folder: str = "") -> tuple[Document, ...]:
         """The pages of a folder and the folders in it, with titles and descriptions."""

@@ -1,3 +1,3 @@
 """A conversation -> candidate facts."""
 
-__all__ = ["conversation", "extract", "formats", "ingest", "json_stream", "own_words", "said_in", "turns"]
+__all__ = ["conversation", "extract", "formats", "ingest", "json_stream", "own_words", "turns"]

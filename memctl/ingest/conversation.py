@@ -186,9 +186,10 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
 
 
 def continued(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
-    """An exact sentence about "him" or "it", with the one that its speaker said before."""
+    """An exact sentence about "him" or "it", or that is not whole, with the one that its speaker said before."""
     part, now = own_part(sentence), before.as_heard(turn, sentence)
-    if not part.opens("dangling_it") or not values(part) or _says_nothing(part):
+    points_back = part.opens("dangling_it") or part.has("fragment")
+    if not points_back or not values(part) or _says_nothing(part):
         return None
     last = next((each for each in reversed(before.heard) if each.who == now.who), None)
     if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):

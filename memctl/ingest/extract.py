@@ -123,10 +123,10 @@ def _judged(turn: Turn, sentence: Sentence, before: Before, is_first: bool) -> F
     found = found or statement(before.resolved(turn.number, own_part(sentence)))
     if found and (found.outcome or RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN):
         return found
-    says_enough = found and len(terms(found.said)) >= _ENOUGH.get(sentence.language, 6)
-    if says_enough:
-        return found
-    return joined(turn, sentence, before) or found or continued(turn, sentence, before)
+    if found and not own_part(sentence).has("fragment"):
+        says_enough = len(terms(found.said)) >= _ENOUGH.get(sentence.language, 6)
+        return found if says_enough else joined(turn, sentence, before) or found
+    return joined(turn, sentence, before) or continued(turn, sentence, before) or found
 
 
 def _pointed_back(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:

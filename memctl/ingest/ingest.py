@@ -18,15 +18,17 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ..errors import MemctlError, PageUnreadable, Usage
+from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
 from ..facts import Fact, days_before, iso_day, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled
 from ..index.sync import sync
+from ..language.analyzer import terms
 from ..language.dates import log_day
 from ..language.names import bare_name
-from ..markdown.lines import Role
+from ..markdown.grammar import parse
+from ..markdown.lines import Role, content_of
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..retain.retain import Kept, retain
@@ -39,6 +41,7 @@ from .json_stream import known_encoding
 from .turns import Notes, Turn, numbered
 
 if TYPE_CHECKING:
+    from ..recall.lookup import Passage
     from .extract import CandidateFact as CandidateFact
 
 _PIECE = 1 << 18
@@ -48,6 +51,9 @@ _MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which find
 _MAX_REFUSED = 2_000  # refusals that are listed one by one
 _LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before
 NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
+_TAKEN_FROM = re.compile(r"\w+:(?P<path>.+)#L(?P<line>\d+)")
+_ENDINGS = (".jsonl", ".json", ".md", ".txt")
+_SAYS = 0.6  # of the terms of a fact: what a turn that says it holds at the least, since ingest shortens and joins
 _MODEL_WINDOW = 1 << 20  # characters of the newest turns, which a local model may be asked about
 
 
@@ -504,3 +510,87 @@ def _lines_before(text: str, quote: str) -> int:
     """How many lines below the beginning of a message a sentence of it stands."""
     at = text.find(quote[:60].split("\n", 1)[0]) if quote else -1
     return text.count("\n", 0, at) if at > 0 else 0
+
+
+# -- back from a fact to the conversation in which it was said, also when that has moved or was edited since ------------
+
+
+class SaidIn(NamedTuple):
+    """A conversation at the point where a fact was said: `turns[place]` of the transcript at `path` says it.
+
+    `cited` is where the fact says that it stands.
+    """
+
+    ref: str | None
+    cited: str
+    path: str
+    turns: tuple[Turn, ...]
+    place: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The conversation as plain values."""
+        turns = [{"role": turn.role, "line": turn.line, "text": turn.text} for turn in self.turns]
+        return {"id": self.ref, "cited": self.cited, "path": self.path, "turns": turns, "said": self.place}
+
+
+def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
+    """Where the facts that references point at were said, with `context` turns around each; NothingFound for what is none.
+
+    The transcript is looked for where the fact says that it lies, then by its name and by its words anywhere in the workspace.
+    """
+    from ..recall.lookup import show_all
+
+    return tuple(_conversation(memory, passage, context) for passage in show_all(memory, references, 0))
+
+
+def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SaidIn:
+    fact = parse(content_of(Role.FACT, passage.lines))
+    source = _TAKEN_FROM.fullmatch(fact.source or "") if isinstance(fact, Fact) else None
+    if not isinstance(fact, Fact) or source is None:
+        cure = "name a fact whose `src=` names a transcript, such as src=user:chat.md#L3"
+        raise NothingFound(f"{passage.citation} does not say in which conversation it was said", cure)
+    wanted, cited = frozenset(terms(fact.text)), source[0].partition(":")[2]
+    for path in _places(memory, source["path"]):
+        if found := _turns_around(_turns_of(memory, path), wanted, int(source["line"]), context):
+            return SaidIn(passage.ref, cited, path, *found)
+    what = f"no file of the workspace says what {passage.citation} was taken from; it was {cited}"
+    raise NothingFound(what, "put the transcript back, into any folder of the workspace")
+
+
+def _places(memory: OpenMemory, cited: str) -> list[str]:
+    """Where a transcript may lie, the likeliest first; of memory/ and bank/ only what has its name."""
+    root, name = memory.workspace.root, Path(cited).name
+    near: list[str] = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        for each in files:
+            path = Path(folder, each).relative_to(root).as_posix()
+            if each == name or (path.endswith(_ENDINGS) and not path.startswith(("memory/", "bank/"))):
+                near.append(path)
+    return sorted(near, key=lambda path: (path != cited, Path(path).name != name, path))
+
+
+def _turns_around(
+    said: Iterable[Turn], wanted: frozenset[str], line: int, context: int
+) -> tuple[tuple[Turn, ...], int] | None:
+    """The turn that says most of it, of several the one on that line, with those around it and its place among them."""
+    before: deque[Turn] = deque(maxlen=context)
+    best, found, place = (0, False), list[Turn](), 0
+    for turn in said:
+        score = len(wanted.intersection(terms(turn.text))), turn.line <= line <= turn.end_line
+        if score[0] >= max(1, _SAYS * len(wanted)) and score > best:
+            best, found, place = score, [*before, turn], len(before)
+        elif found and len(found) <= place + context:
+            found.append(turn)
+        before.append(turn)
+    return (tuple(found), place) if found else None
+
+
+def _turns_of(memory: OpenMemory, path: str) -> Iterator[Turn]:
+    """What was said in a file; nothing where it cannot be read, or leads out of the workspace."""
+    with suppress(MemctlError):
+        if log_day(memory.workspace.contain(path)) and path.startswith("memory/"):
+            yield from told_in_log(memory, path, Notes())
+        elif memory.workspace.hides is None:  # a transcript is not a page: others than the owner do not see it
+            with open_transcript(memory.workspace, memory.workspace.root / path) as source:
+                yield from read_transcript(source.pieces, Notes())

@@ -130,6 +130,12 @@ class Sentence(NamedTuple):
         return _words(self.plain)
 
     @property
+    def size(self) -> int:
+        """How many words say something; of Chinese, whose terms are characters and pairs of them, half as many."""
+        han = sum(map(is_han, (word[0] for word in self.words)))
+        return len(self.words) - han + han // 2
+
+    @property
     def is_question(self) -> bool:
         """True for a sentence with a question mark at its end, or with the word that stands for one."""
         return self.plain.rstrip().endswith(("?", "？")) or bool(self.has("question_end"))

@@ -24,7 +24,7 @@ from .own_words import Sentence, any_language, each, lines, pairs, rx, vocabular
 _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs
 _AIM = 3  # ways in which what somebody is at must be exact
-_DECIDED = 5  # terms that a decision needs to say what was decided
+_DECIDED = 5  # words that a decision needs to say what was decided
 _SAYING = 3  # terms that a statement needs which is exact in but one way
 _TELLING = 4  # terms from which an inexact statement is worth a question
 _ROOMY = 6  # terms from which a statement counts as exact in one more way
@@ -128,7 +128,8 @@ def statement(sentence: Sentence) -> FoundStatement | None:
         for rule, kept in _RULES.items():
             sign = part.has(rule) if told >= _LEAST.get(rule, 1) and not part.has(f"{rule}_not") else None
             if sign:
-                sure = exact >= 2 and (rule != "decision" or len(set(part.words)) >= _DECIDED)
+                whole = not part.has("fragment") and (rule != "decision" or part.size >= _DECIDED)
+                sure = _LEAST.get(rule, 1) >= 2 or (exact >= 2 and whole)
                 name = rule if sure else f"{rule}, thin"
                 importance = kept.importance if sure else round(kept.importance - 0.15, 2)
                 reason = f"{kept.reason}: {sign[0].strip()[:60]!r}"

@@ -63,6 +63,15 @@ class AskedPair(NamedTuple):
         return question_id("reversed" if self.judgement.kind == "reversal" else "belief", self.belief, self.fact)
 
 
+class Moved(NamedTuple):
+    """A belief whose confidence changed; `before` is None for a new one, `after` for one taken back."""
+
+    ref: str
+    text: str
+    before: float | None
+    after: float | None
+
+
 class Replayed(NamedTuple):
     """What a replay finds."""
 
@@ -72,6 +81,16 @@ class Replayed(NamedTuple):
     notes: tuple[str, ...]  # what a person should know
     asked: tuple[AskedPair, ...] = ()  # the pairs that only an owner can judge and has not
     met: tuple[AskedPair, ...] = ()  # all such pairs, also those about a belief that is over by now
+
+    def moved(self, confidences: Mapping[str | None, float | None]) -> list[Moved]:
+        """The beliefs whose number changed; `confidences` are earlier ones of those that do not stand on the page, by id."""
+        found = []
+        for belief in self.beliefs:
+            before = belief.entry.fact.confidence if belief.entry else confidences.get(belief.ref)
+            if not belief.fact.private and (before is None or f"{before:.2f}" != belief.number):
+                found.append(Moved(belief.ref, belief.fact.text, before, float(belief.number)))
+        found += [Moved(entry.ref or "", entry.fact.text, entry.fact.confidence, None) for entry in self.withdrawn]
+        return found
 
 
 Days = Iterable[Sequence[TrustedFact]]

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from ..facts import Citation
 from ..hits import Hit
+from ..index.rows import rows_of, task_key
 from ..language.names import entity_key, heads, is_han, stem_word
 from ..language.words import languages, pattern
 from ..markdown.escape import heading, link, literal, many, quoted, relative
 from ..markdown.evidence_line import OPINIONS
+from ..markdown.front_matter import with_names
 from .lessons import Failure, Strategy, Task, TaskOutcome
 
 _NEWEST = 3  # citations shown of what was done again and again
@@ -80,6 +82,21 @@ class LinkContext(NamedTuple):
     wiki: str = ""  # empty for Markdown links, else what stands in `[[…]]`: "name", or "file", by which Obsidian goes
 
 
+def new_page(name: str, path: str) -> str | None:
+    """How the page of a name begins: with the name in its front matter too, where file and heading do not spell it.
+
+    None for a name that cannot be written there: its page would not be found again.
+    """
+    text = f"# {heading(name)}\n"
+    entity = rows_of(path, text).entity
+    if entity and entity_key(entity.name) == entity_key(name):
+        return text
+    try:
+        return with_names(text, add=[name])
+    except ValueError:
+        return None
+
+
 def entity_body(about: About, place: LinkContext) -> str:
     """The body of an entity's block; a section that has nothing to tell is left out. Empty for no facts."""
     related = ", ".join(_entity(name, place) for name in about.related)
@@ -118,6 +135,14 @@ def lessons_body(tasks: Sequence[Task], place: LinkContext) -> str:
         name = task.name or (f"{task.entity} (no task named)" if task.entity else "Without a task")
         told.append(f"### {heading(name)}\n\n{_lesson(task, place)}")
     return "\n\n".join(told)
+
+
+def task_of_section(title: str) -> str:
+    """The key of the task that a section of bank/lessons.md is about, by its title."""
+    entity = title.removesuffix(" (no task named)")
+    if entity != title:
+        return task_key("", entity)
+    return "@" if title == "Without a task" else task_key(title)
 
 
 def failures_body(failures: Sequence[Failure]) -> str:

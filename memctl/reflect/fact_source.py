@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from itertools import chain
@@ -12,7 +13,7 @@ from operator import attrgetter
 
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import AnswerLine, TrustedFact
-from ..errors import Usage
+from ..errors import MemctlError, Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..ids import belief_id, questions_of
@@ -26,11 +27,13 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
 from ..markdown.evidence_line import OPINIONS
+from ..notes.edits import read_for_edit
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
 
+CORE = "memory.md"
 IMPORTANT = 0.7  # importance from which a fact stands before newer ones, and is worth carrying where nobody has a page
 _STATES, _PLANS, _EVENTS = 6, 4, 6  # lines of each section on an entity's page
 _SHARE, _LEAST = 4, 8  # of so many facts the page tells one, but so many of each section
@@ -165,6 +168,26 @@ class FactSource:
         """Every outcome of some tasks; `@key` stands for those of an entity that name no task, under all its names."""
         hits = self.hits(beliefs.outcomes_of(self._index, tasks, self._today))
         return [outcome for hit in hits if not hit.retracted and (outcome := outcome_of(hit))]
+
+    def reasons(self, failed: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int, str]]:
+        """(reason, task, how often, newest day) of every task that failed for a reason, each read again from its line."""
+        counted = [(ref, task, count) for task, refs in failed.items() for ref, count in refs.items()]
+        hits = {hit.ref: hit for hit in self.hits(by_refs(self._index, {ref for ref, _, _ in counted}))}
+        for ref, task, count in counted:
+            hit = hits.get(ref)
+            if hit and hit.fact and hit.fact.why:
+                yield hit.fact.why, task, count, hit.day or ""
+
+    def wiki_links(self) -> str:
+        """How names are linked (LinkContext.wiki): as the settings say, else `[[Name]]` if the owner writes so on the core page, or
+        opens the folder in Obsidian."""
+        workspace = self.memory.workspace
+        if workspace.settings.links != "auto":
+            return "file" if workspace.settings.links == "wiki" else ""
+        with suppress(MemctlError):
+            uses = "[[" in read_for_edit(workspace, CORE).after or (workspace.root / ".obsidian").is_dir()
+            return "name" if uses else ""
+        return ""
 
 
 def never_true(memory: OpenMemory, rows: Iterable[Row]) -> dict[str, str]:

@@ -95,6 +95,16 @@ class Task(NamedTuple):
     entity: str
     strategies: tuple[Strategy, ...]
 
+    @property
+    def failures(self) -> dict[str, int]:
+        """How often it failed for each reason, by the id of the newest line that gives it."""
+        failed = [one for strategy in self.strategies for one in strategy.outcomes if one.why and not one.ok]
+        counts = Counter(reason_key(one.why or "") for one in failed)
+        newest = {
+            reason_key(one.why or ""): one.ref for one in sorted(failed, key=lambda one: (one.day or "", one.citation))
+        }
+        return {newest[key]: count for key, count in counts.items()}
+
     def is_called(self, words: str) -> bool:
         """True where `words` are words of its name or half of them, or the name of its entity."""
         own, asked = set(query_terms(self.name)), set(query_terms(words))

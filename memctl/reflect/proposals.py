@@ -33,10 +33,10 @@ from ..markdown.page import Entry, live_blocks, parse_page
 from ..notes.edits import apply, diff, read_for_edit
 from ..notes.replace import writing_alone
 from ..truth.judge import judge
-from .fact_source import FactSource
+from .fact_source import CORE, FactSource
 from .lessons import Task
 
-CORE, PAGE, BLOCK = "memory.md", "bank/proposals.md", "proposals"
+PAGE, BLOCK = "bank/proposals.md", "proposals"
 
 IMPORTANCE = 0.8  # `i=` from which a fact may belong into memory.md
 CONFIDENCE = 0.85  # confidence from which a belief or a lesson may, if it rests on …

@@ -9,6 +9,7 @@ from datetime import date
 from functools import partial
 from math import log2
 
+from ..beliefs.replay import Replayed
 from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
 from ..errors import MemctlError
@@ -27,9 +28,11 @@ from ..language.sentences import is_plan, is_yearly
 from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
-from ..reflect.made import in_conflict, program_of
-from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
-from ..reflect.reflect import Planner
+from ..reflect.fact_source import CORE
+from ..reflect.plan import Planner
+from ..reflect.proposals import PAGE, CoreProposal, read_proposals
+from ..reflect.record import in_conflict, program_of
+from ..reflect.reflect import planned_edit
 from ..truth.replaced import replaced_since
 from . import keep
 from .question import KINDS, Doubt, Question, ids_of_line, read_held, remember, remember_held, shown
@@ -291,27 +294,26 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _left_by_reflect(memory: OpenMemory) -> Iterator[Doubt]:
     """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
-    planner = Planner(memory, memory.today)
-    replay = planner.beliefs(write=False)
+    planner = Planner(memory)
+    replay = planner.replay_for_review()
     for pair in replay.asked:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
         yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason)
-    planner.proposals(replay)
-    for proposal in read_proposals(_planned_page(memory, planner).after):
+    for proposal in read_proposals(_proposals_page(memory, planner, replay).after):
         yield Doubt("core", (proposal.ref,), proposal.reason)
 
 
 def core_proposal(memory: OpenMemory, ref: str) -> tuple[CoreProposal, Edit] | None:
     """What is proposed for memory.md of the line with this id, and bank/proposals.md as reflect would write it."""
-    planner = Planner(memory, memory.today)
-    planner.proposals(planner.beliefs(write=False))
-    page = _planned_page(memory, planner)
+    planner = Planner(memory)
+    page = _proposals_page(memory, planner, planner.replay_for_review())
     return next(((each, page) for each in read_proposals(page.after) if each.ref == ref), None)
 
 
-def _planned_page(memory: OpenMemory, planner: Planner) -> Edit:
-    planned = next((edit for edit in planner.edits if edit.path == PAGE), None)
-    return planned or read_for_edit(memory.workspace, PAGE)
+def _proposals_page(memory: OpenMemory, planner: Planner, replay: Replayed) -> Edit:
+    block = planner.proposals(replay)
+    edit = planned_edit(memory.workspace, block, planner.notes) if block else None
+    return edit or read_for_edit(memory.workspace, PAGE)
 
 
 def _trust(memory: OpenMemory) -> Iterator[Doubt]:

@@ -14,7 +14,8 @@ from memctl.beliefs.replay import AskedPair
 from memctl.beliefs.view import BeliefView, beliefs, why
 from memctl.conflicts.listing import conflicts
 from memctl.notes.workspace import Workspace
-from memctl.reflect.reflect import Planner, reflect
+from memctl.reflect.plan import Planner
+from memctl.reflect.reflect import reflect
 from memctl.review.collect import questions
 
 TODAY = date(2025, 11, 30)
@@ -32,7 +33,7 @@ def told(root: Path, **logs: str) -> Workspace:
 
 def asked(workspace: Workspace) -> list[AskedPair]:
     """What is left to be asked."""
-    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, None).beliefs().asked))
+    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, whole=True).replay_for_review().asked))
 
 
 def view(workspace: Workspace, ref: str) -> BeliefView:

@@ -25,7 +25,7 @@ from memctl.index.sync import sync, verify
 from memctl.notes.workspace import Workspace
 from memctl.recall import entry_hits
 from memctl.reflect import fact_source, reflect as night
-from memctl.reflect.made import read_made
+from memctl.reflect.record import read_record
 from memctl.reflect.reflect import reflect
 
 PATH = "bank/world.md"
@@ -193,10 +193,10 @@ def test_what_is_kept_in_no_shape_that_is_known_makes_all_again(diaries: Path, t
     shapes = (None, 1, [None], {"1": None}, [["x", "y"]])
     for each in ([], made | {"new": 1}, *({**made, name: shape} for name in made for shape in shapes)):
         kept.write_text(json.dumps(each), "utf-8")
-        assert read_made(workspace) is None, each
+        assert read_record(workspace) is None, each
     kept.write_text("[" * 100_000, "utf-8")
     assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 11, 1)).pages
-    assert read_made(workspace) is not None
+    assert read_record(workspace) is not None
 
 
 def test_all_facts_are_read_once_and_a_day_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ Kept in `.memory/`, by hashes, ids and names; derived, so that without it everyt
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -13,8 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..beliefs.confidence import own_id, stated_in
+from ..beliefs.page_read import BeliefEntry
+from ..beliefs.replay import AnswerLine
 from ..errors import MemctlError
-from ..ids import page_id
+from ..ids import page_id, questions_of
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
@@ -35,7 +40,7 @@ _ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "mar
 
 
 @dataclass(slots=True)
-class MadeFrom:
+class BuildRecord:
     """What bank/ was made from on a day.
 
     `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
@@ -75,13 +80,13 @@ class Changes(NamedTuple):
         return not any(self)
 
 
-def read_made(workspace: Workspace) -> MadeFrom | None:
+def read_record(workspace: Workspace) -> BuildRecord | None:
     """What was made last; None where that is not known."""
     with suppress(OSError, ValueError, RecursionError):
         read = json.loads(read_safely(workspace.memory / _FILE))
         named = isinstance(read, dict) and read.keys() == _SHAPE.keys()
         if named and all(_is_like(read[name], sample) for name, sample in _SHAPE.items()):
-            made = MadeFrom(**read)
+            made = BuildRecord(**read)
             made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
             for day in (made.day, *(day for day, _, _ in made.met), *filter(None, made.retracted.values())):
                 date.fromisoformat(day)
@@ -104,7 +109,7 @@ def _is_like(value: object, sample: object) -> bool:
     return type(value) is type(sample)
 
 
-def write_made(workspace: Workspace, made: MadeFrom | None) -> None:
+def write_record(workspace: Workspace, made: BuildRecord | None) -> None:
     """Keep it for the next reflect; None forgets it. Without it the next one only takes longer."""
     path = prepare_memory(workspace) / _FILE
     with suppress(OSError):  # what a kill cuts off does not read as JSON
@@ -113,10 +118,10 @@ def write_made(workspace: Workspace, made: MadeFrom | None) -> None:
             path.write_text(json.dumps(asdict(made)), "utf-8")
 
 
-def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
+def begin(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
     """The pages as they are now, and the parts that `last` knows of; `first days` of pages that stayed are taken from there."""
     index = memory.index
-    found = MadeFrom(str(memory.today), program_of(memory.workspace), names=beliefs.names_of_pages(index))
+    found = BuildRecord(str(memory.today), program_of(memory.workspace), names=beliefs.names_of_pages(index))
     before = last.pages if last else {}
     hashes = dict(beliefs.page_hashes(index))
     fresh = {number for number, sha in hashes.items() if number not in before or before[number][0] != sha}
@@ -132,13 +137,13 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     return found
 
 
-def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: date | None) -> Changes:
+def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whole: bool) -> Changes:
     """What has to be made again: what a change of pages, of names or of the day may reach.
 
-    All of it where nothing is known, where somebody turned back the clock, and where `since` is None; nothing where nothing changed.
+    All of it with `whole`, where nothing is known, and where somebody turned back the clock; nothing where nothing changed.
     """
     index, today = memory.index, memory.today
-    if last is None or since is None or last.program != now.program or last.day > now.day:
+    if last is None or whole or last.program != now.program or last.day > now.day:
         return Changes(True, set(), set(), set(), date.min)
     then = date.fromisoformat(last.day)
     changed = last.pages.items() ^ now.pages.items()
@@ -170,6 +175,26 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
     return Changes(False, names, tasks, weeks, first)
+
+
+def newly_answered(
+    record: BuildRecord, whole: bool, answers: Sequence[AnswerLine], settled: Set[str], entries: Sequence[BeliefEntry]
+) -> list[date]:
+    """The days of the lines that an answer speaks of which is new since the last reflect; the record gets the answers."""
+    day_of = {answer.key: answer.by.day for answer in answers}
+    before, record.answers = set(record.answers), sorted((*day_of, *settled))
+    if whole or before.difference(day_of, settled):
+        return [date.min]  # all days: which line an answer meant that is gone, nobody knows
+    days = [day for key, day in day_of.items() if key not in before]
+    new, lines_of = settled - before, defaultdict[str, list[tuple[date, str]]](list)
+    for day, belief, line in record.met:
+        lines_of[belief].append((date.fromisoformat(day), line))
+    for entry in entries if new else ():
+        belief, stated = entry.ref or own_id(entry), stated_in(entry)
+        lines = [*((bullet.day, bullet.ref or "") for _, bullet in entry.bullets), *lines_of[belief]]
+        stating = (stated.ref if stated else "") or ""
+        days += [on for on, line in lines if not new.isdisjoint(questions_of(stating, line, belief))]
+    return days
 
 
 def week_of(day: str) -> str:

@@ -49,7 +49,7 @@ class AnswerLine(NamedTuple):
         return repr((self.by.ref, self.weight, self.said.supports, self.said.refutes, self.said.supersedes))
 
 
-class AskedPair(NamedTuple):
+class UncertainPair(NamedTuple):
     """A belief and a fact that may speak to it, for `memctl review`: no number changes until somebody answers."""
 
     belief: str  # their ids
@@ -79,8 +79,8 @@ class Replayed(NamedTuple):
     withdrawn: tuple[BeliefEntry, ...]  # what reflect takes back from the page
     marks: Mapping[str, LastWritten]  # what the page is to remember, by id of the belief
     notes: tuple[str, ...]  # what a person should know
-    asked: tuple[AskedPair, ...] = ()  # the pairs that only an owner can judge and has not
-    met: tuple[AskedPair, ...] = ()  # all such pairs, also those about a belief that is over by now
+    open_questions: tuple[UncertainPair, ...] = ()  # the pairs that only an owner can judge and has not
+    uncertain: tuple[UncertainPair, ...] = ()  # all such pairs, also those about a belief that is over by now
 
     def moved(self, confidences: Mapping[str | None, float | None]) -> list[Moved]:
         """The beliefs whose number changed; `confidences` are earlier ones of those that do not stand on the page, by id."""
@@ -114,7 +114,9 @@ class ReplayInput(NamedTuple):
     settled: Set[str] = frozenset()  # ids of questions that were answered
     days: Days | None = None  # all facts of the window, a day at a time from the oldest on, so that few need be held
     place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}  # of ids of facts of the window
-    before: Sequence[tuple[str, TrustedFact]] = ()  # pairs met before the window: id of the belief, and the fact
+    before: Sequence[
+        tuple[str, TrustedFact]
+    ] = ()  # uncertain pairs of before the window: id of the belief, and the fact
 
 
 def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
@@ -136,8 +138,8 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
-    asked, met = tuple(run.open_questions()), tuple(run.met)
-    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), asked, met)
+    open_questions, uncertain = tuple(run.open_questions()), tuple(run.uncertain)
+    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), open_questions, uncertain)
 
 
 def is_ours(
@@ -170,7 +172,7 @@ class _Run:
         self.derivable: dict[str, BeliefEntry] = {}  # entries that are all ours: their facts state them again
         self.taken_out: dict[str, LastWritten] = {}  # beliefs that a person removed from the page
         self.notes: list[str] = []  # for a person to read
-        self.met: list[AskedPair] = []
+        self.uncertain: list[UncertainPair] = []
         self._by_id: dict[str, confidence.Belief] = {}  # by the id of the belief, and of the line that stated it
         # By the keys of those whom they are about, then by topic. Most topics of a name have one belief: lists for all would
         # take most of the memory of a first reflect.
@@ -341,7 +343,7 @@ class _Run:
 
     def _ask(self, belief: confidence.Belief, told: TrustedFact, judgement: Judgement) -> None:
         """Leave a pair to be asked. Where the holder may think otherwise now, the older belief is marked until then."""
-        self.met.append(AskedPair(belief.ref, told.ref, judgement, told.day))
+        self.uncertain.append(UncertainPair(belief.ref, told.ref, judgement, told.day))
         if judgement.kind == "reversal":
             self._add_evidence(belief, _evidence(told, "questioned", reason=judgement.reason))
 
@@ -351,12 +353,12 @@ class _Run:
             belief = self._by_id.get(ref)
             judgement = self._judgement(belief, told) if belief else None
             if belief and judgement and not judgement.is_certain:
-                self.met.append(AskedPair(belief.ref, told.ref, judgement, told.day))
+                self.uncertain.append(UncertainPair(belief.ref, told.ref, judgement, told.day))
 
-    def open_questions(self) -> list[AskedPair]:
+    def open_questions(self) -> list[UncertainPair]:
         """What is to be asked of beliefs that still stand, without evidence that a person took out or that is counted."""
         found = []
-        for pair in self.met:
+        for pair in self.uncertain:
             belief = self._by_id[pair.belief]
             known = {bullet.ref for bullet in belief.items if bullet.verdict != "questioned"} | belief.refused
             # Whether it still holds, then what speaks for it.

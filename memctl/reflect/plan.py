@@ -159,7 +159,7 @@ class Planner:
             facts = {fact.ref: fact for fact in self._facts.counting({ref for _, _, ref in earlier})}
             inputs = inputs._replace(before=[(belief, facts[ref]) for _, belief, ref in earlier if ref in facts])
         replay = replay_beliefs(page.entries, page.marks, inputs)
-        found = ((str(pair.day), pair.belief, pair.fact) for pair in replay.met)
+        found = ((str(pair.day), pair.belief, pair.fact) for pair in replay.uncertain)
         # Without doubles: older lines that speak by id are judged again.
         self.record.met = list(map(list, dict.fromkeys((*map(tuple, earlier), *found))))
         self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]

@@ -296,7 +296,7 @@ def _left_by_reflect(memory: OpenMemory) -> Iterator[Doubt]:
     """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
     planner = Planner(memory)
     replay = planner.replay_for_review()
-    for pair in replay.asked:
+    for pair in replay.open_questions:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
         yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason)
     for proposal in read_proposals(_proposals_page(memory, planner, replay).after):

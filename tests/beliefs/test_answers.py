@@ -10,7 +10,7 @@ from face_helpers import memory_on, write_pages
 
 from memctl.beliefs import view as view_module
 from memctl.beliefs.page_read import read_entries
-from memctl.beliefs.replay import AskedPair
+from memctl.beliefs.replay import UncertainPair
 from memctl.beliefs.view import BeliefView, beliefs, why
 from memctl.conflicts.listing import conflicts
 from memctl.notes.workspace import Workspace
@@ -31,9 +31,9 @@ def told(root: Path, **logs: str) -> Workspace:
     return workspace
 
 
-def asked(workspace: Workspace) -> list[AskedPair]:
+def asked(workspace: Workspace) -> list[UncertainPair]:
     """What is left to be asked."""
-    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, whole=True).replay_for_review().asked))
+    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, whole=True).replay_for_review().open_questions))
 
 
 def view(workspace: Workspace, ref: str) -> BeliefView:

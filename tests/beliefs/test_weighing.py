@@ -34,7 +34,7 @@ def _confidence(root: Path) -> float:
 def _asked(root: Path) -> list[tuple[str, str]]:
     """What a reflect would leave to be asked: which way it leans, and why."""
     memory = memory_on(find_workspace(str(root), {}, root), TODAY)
-    asked = memory.run(lambda at: Planner(at, whole=True).replay_for_review().asked)
+    asked = memory.run(lambda at: Planner(at, whole=True).replay_for_review().open_questions)
     return [(pair.judgement.verdict, pair.judgement.reason) for pair in asked]
 
 

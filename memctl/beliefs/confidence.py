@@ -7,7 +7,7 @@ share c0 was for it. Evidence adds its weight to one side; confidence is the mea
 
 s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/evidence_line.py):
     1    `for=`, `against=`, an answer to a question of review, the same words again, hedged or not
-    1/2  INFERRED: what a rule of stance finds (`_weigh` in replay.py), and where a model answered
+    1/2  INFERRED: what a rule of stance finds (`_apply` in replay.py), and where a model answered
     0    hedged, hearsay, aside or about the past, without a mark: `WEIGHS_NOTHING` in stance/stance.py
 
 u is 1, 1/2, 1/3 … for the items of one source on one day, strongest first, those for and those against in one series. Who

@@ -12,7 +12,7 @@ from itertools import chain
 from operator import attrgetter
 
 from ..beliefs.confidence import INFERRED, Place
-from ..beliefs.replay import AnswerLine, TrustedFact
+from ..beliefs.replay import ExplicitEvidence, TrustedFact
 from ..errors import MemctlError, Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
@@ -78,7 +78,7 @@ class FactSource:
         """The facts with these ids, of those that may move beliefs."""
         return self.evidence(beliefs.counting(self._index, refs))
 
-    def answers(self) -> tuple[list[AnswerLine], set[str]]:
+    def answers(self) -> tuple[list[ExplicitEvidence], set[str]]:
         """What the answers of `memctl review` say, each with the line for which it speaks; and the questions answered.
 
         An answer without `by=` ends a belief by itself and is not evidence; one of a local model weighs half.
@@ -88,13 +88,13 @@ class FactSource:
         wanted = {answer.fact.by for answer in said if answer.fact.by}
         lines = [row for row in by_refs(self._index, wanted) if row.block is None and not row.private]
         spoken_for = {told.ref: told for told in self.evidence(lines) if is_trusted(told.fact.source)}
-        found: list[AnswerLine] = []
+        found: list[ExplicitEvidence] = []
         for answer in said:
             is_model = (answer.fact.source or "").partition(":")[0] == "llm"
             if answer.fact.by is None:
-                found.append(AnswerLine(replace(answer.fact, supports=(), refutes=()), answer))
+                found.append(ExplicitEvidence(replace(answer.fact, supports=(), refutes=()), answer))
             elif by := spoken_for.get(answer.fact.by):
-                found.append(AnswerLine(answer.fact, by, INFERRED if is_model else 1.0))
+                found.append(ExplicitEvidence(answer.fact, by, INFERRED if is_model else 1.0))
         owners = (answer.fact for answer in said if answer.fact.settles or answer.fact.source in (None, "user"))
         both = (fact.supports for fact in owners if len(fact.supports) == 2)
         told = (questions_of(*order) for pair in both for order in (pair, pair[::-1]))

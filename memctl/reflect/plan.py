@@ -175,7 +175,7 @@ class Planner:
         answers, answered = self._facts.answers()
         again += newly_answered(self.record, self._changes.first == date.min, answers, answered, page.entries)
         first = min([self._changes.first or date.max, *again])
-        window = ToldSince(self._facts, first, cited | {answer.by.ref for answer in answers})
+        window = ToldSince(self._facts, first, cited | {answer.line.ref for answer in answers})
         inputs = ReplayInput(
             window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
             self._today, page.unread, answers, answered, days=window.days(),

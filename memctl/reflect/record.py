@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..beliefs.confidence import own_id, stated_in
 from ..beliefs.page_read import BeliefEntry
-from ..beliefs.replay import AnswerLine
+from ..beliefs.replay import ExplicitEvidence
 from ..errors import MemctlError
 from ..ids import page_id, questions_of
 from ..index.open_memory import OpenMemory
@@ -178,10 +178,14 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
 
 
 def newly_answered(
-    record: BuildRecord, whole: bool, answers: Sequence[AnswerLine], settled: Set[str], entries: Sequence[BeliefEntry]
+    record: BuildRecord,
+    whole: bool,
+    answers: Sequence[ExplicitEvidence],
+    settled: Set[str],
+    entries: Sequence[BeliefEntry],
 ) -> list[date]:
     """The days of the lines that an answer speaks of which is new since the last reflect; the record gets the answers."""
-    day_of = {answer.key: answer.by.day for answer in answers}
+    day_of = {answer.key: answer.line.day for answer in answers}
     before, record.answers = set(record.answers), sorted((*day_of, *settled))
     if whole or before.difference(day_of, settled):
         return [date.min]  # all days: which line an answer meant that is gone, nobody knows

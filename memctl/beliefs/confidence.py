@@ -78,7 +78,7 @@ def replay(items: Iterable[Evidence]) -> list[float]:
 
     ValueError for an unknown verdict.
     """
-    return [state.path[-1] for state in _states(in_order(items))]
+    return [posterior.path[-1] for posterior in _posteriors(in_order(items))]
 
 
 def ledger(items: Iterable[Evidence]) -> Ledger:
@@ -89,11 +89,11 @@ def ledger(items: Iterable[Evidence]) -> Ledger:
     older to their newer half, each with its weight, if it is more than two standard errors. ValueError for an unknown
     verdict.
     """
-    state = [_State(), *_states(in_order(items))][-1]
-    confidence, (a, b), turn = state.path[-1], state.weights, _turn(state.sides)
-    deviation = math.sqrt(confidence * (1 - confidence) / (state.k + a + b + 1))
-    change = confidence - state.path[0]
-    moved = change if abs(change) > _MOVEMENT - _EQUAL else turn or _drift(state.sides, state.heft)
+    last = [_Posterior(), *_posteriors(in_order(items))][-1]
+    confidence, (a, b), turn = last.path[-1], last.weights, _recent_shift(last.sides)
+    deviation = math.sqrt(confidence * (1 - confidence) / (last.prior_weight + a + b + 1))
+    change = confidence - last.path[0]
+    moved = change if abs(change) > _MOVEMENT - _EQUAL else turn or _half_shift(last.sides, last.piece_weights)
     trend = "rising" if moved > 0 else "falling" if moved < 0 else "steady"
     contested = turn != 0 or (min(a, b) >= 1.5 and abs(confidence - 0.5) < 0.15)
     return Ledger(confidence, deviation, a, b, contested, trend)
@@ -104,14 +104,14 @@ def shown(confidence: float) -> str:
     return f"{_clamped(confidence):.2f}"
 
 
-class _State:
-    """What a statement or an anchor gave, and the evidence since."""
+class _Posterior:
+    """The Beta distribution so far: the prior that a statement or an anchor gave, and the evidence since."""
 
-    def __init__(self, c0: float = UNSAID, k: float = _GUESSED, begun: bool = False) -> None:
-        self.c0, self.k, self.begun = c0, k, begun  # begun: something gave c0
+    def __init__(self, prior: float = UNSAID, prior_weight: float = _GUESSED, is_stated: bool = False) -> None:
+        self.prior, self.prior_weight, self.is_stated = prior, prior_weight, is_stated
         self.sides: list[float] = []  # each piece of evidence: 1 for, 0 against
-        self.heft: list[float] = []  # what each weighed when it came
-        self.path = [_clamped(c0)]  # the last confidences
+        self.piece_weights: list[float] = []  # the weight of each when it was added
+        self.path = [_clamped(prior)]  # the last confidences
         self._before = (0.0, 0.0)  # weights of the days before `_day`
         self._day: date | None = None
         self._series: dict[str, list[tuple[float, str, float]]] = {}  # of `_day`, by source: -strength, ref, side
@@ -128,15 +128,18 @@ class _State:
 
     def add(self, item: Evidence) -> None:
         value = min(1.0, max(0.0, item.value))
-        if item.verdict == "stated" and not self.begun:
-            self.c0, self.k, self.begun = value, _GUESSED if item.guessed else _WRITTEN, True
+        if item.verdict == "stated" and not self.is_stated:
+            self.prior, self.prior_weight, self.is_stated = value, _GUESSED if item.guessed else _WRITTEN, True
             self.path = self.path if self.sides else []
         elif item.verdict == "stated":  # again: a number draws confidence towards itself
             self._weigh(item, 1.0, 1.0 if item.guessed else value)
         else:
             self._weigh(item, value, 1.0 if item.verdict == "for" else 0.0)
         a, b = self.weights
-        self.path = [*self.path[-_RECENT:], _clamped((self.k * self.c0 + a) / (self.k + a + b))]
+        self.path = [
+            *self.path[-_RECENT:],
+            _clamped((self.prior_weight * self.prior + a) / (self.prior_weight + a + b)),
+        ]
 
     def _weigh(self, item: Evidence, strength: float, side: float) -> None:
         if item.day != self._day:
@@ -145,20 +148,20 @@ class _State:
         series.append((-strength, item.ref, side))
         series.sort()
         self.sides.append(side)
-        self.heft.append(strength / len(series))
+        self.piece_weights.append(strength / len(series))
 
 
-def _states(ordered: Iterable[Evidence]) -> Iterator[_State]:
-    state = _State()
+def _posteriors(ordered: Iterable[Evidence]) -> Iterator[_Posterior]:
+    posterior = _Posterior()
     for item in ordered:
         if item.verdict == "set":
-            state = _State(min(1.0, max(0.0, item.value)), _WRITTEN, True)
+            posterior = _Posterior(min(1.0, max(0.0, item.value)), _WRITTEN, True)
         else:
-            state.add(item)
-        yield state
+            posterior.add(item)
+        yield posterior
 
 
-def _turn(sides: list[float]) -> float:
+def _recent_shift(sides: list[float]) -> float:
     """How much more the last five are for the belief than all before, if that is half or more of all there is; else 0."""
     if len(sides) < 8:
         return 0.0
@@ -166,10 +169,10 @@ def _turn(sides: list[float]) -> float:
     return difference if abs(difference) > 0.5 - _EQUAL else 0.0
 
 
-def _drift(sides: list[float], heft: list[float]) -> float:
+def _half_shift(sides: list[float], piece_weights: list[float]) -> float:
     """How much more the newer half is for the belief than the older; 0 if that may well be chance."""
     middle = len(sides) // 2
-    halves = [list(zip(sides[part], heft[part], strict=True)) for part in (slice(middle), slice(middle, None))]
+    halves = [list(zip(sides[part], piece_weights[part], strict=True)) for part in (slice(middle), slice(middle, None))]
     totals = [sum(weight for _, weight in half) for half in halves]
     if len(sides) < _HALVES or not all(totals):
         return 0.0

@@ -210,8 +210,8 @@ class Belief:
     day: date  # when it was stated
     stated: str | None  # the id of the line that stated it
     entry: BeliefEntry | None = None  # how it stands on the page; None for a new one
-    items: list[Bullet] = field(default_factory=list)  # its evidence as the page is to show it
-    machine: set[str] = field(default_factory=set)  # ids of the evidence that reflect found, and no person
+    bullets: list[Bullet] = field(default_factory=list)  # its evidence as the page is to show it
+    found_refs: set[str] = field(default_factory=set)  # ids of the evidence that reflect found, and no person
     refused: Set[str] = frozenset()  # ids of the evidence that a person took out
     over: date | None = None  # since when a line says that it is replaced
     evidence: list[Evidence] = field(default_factory=list)  # its evidence as confidence counts it
@@ -225,7 +225,7 @@ class Belief:
     @property
     def mark(self) -> LastWritten:
         """What the page is to remember of this writing."""
-        codes = {b.ref: code_of(b) for b in self.items if b.ref and b.ref in self.machine}
+        codes = {b.ref: code_of(b) for b in self.bullets if b.ref and b.ref in self.found_refs}
         return LastWritten(self.number, codes | dict.fromkeys(self.refused, "!"))
 
     @property
@@ -234,16 +234,18 @@ class Belief:
         if self.entry is None or self.entry.fact.confidence is None:
             return True
         was = {(b.day, b.verdict, b.ref, b.gone) for _, b in self.entry.bullets}
-        now = {(b.day, b.verdict, b.ref, b.gone) for b in self.items}
+        now = {(b.day, b.verdict, b.ref, b.gone) for b in self.bullets}
         return f"{self.entry.fact.confidence:.2f}" != self.number or was != now
 
     @property
     def days_moved(self) -> set[date]:
         """The days of its evidence, from the first on whose evidence or number does not stand on the page as it is now."""
         standing = [bullet for _, bullet in self.entry.bullets] if self.entry else []
-        was, now = ({(b.day, b.verdict, b.ref or "", b.gone, b.shown) for b in each} for each in (standing, self.items))
+        was, now = (
+            {(b.day, b.verdict, b.ref or "", b.gone, b.shown) for b in each} for each in (standing, self.bullets)
+        )
         first = min((day for day, *_ in was ^ now), default=date.min)
-        return {b.day for b in (*standing, *self.items) if b.day >= first}
+        return {b.day for b in (*standing, *self.bullets) if b.day >= first}
 
     @property
     def is_current(self) -> bool:
@@ -252,7 +254,7 @@ class Belief:
 
     def counts(self, side: str) -> int:
         """How many pieces of evidence are `for`, or `against`."""
-        return sum(b.verdict == side and not b.gone for b in self.items)
+        return sum(b.verdict == side and not b.gone for b in self.bullets)
 
 
 def stated_in(entry: BeliefEntry) -> Bullet | None:
@@ -304,7 +306,7 @@ def is_worded_as_stated(entry: BeliefEntry, stated: Bullet) -> bool:
 def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     """Put the evidence in order and write behind each piece the confidence that follows."""
     bullet_of: dict[Evidence, Bullet] = {}
-    for number, bullet in enumerate(belief.items):
+    for number, bullet in enumerate(belief.bullets):
         if bullet.gone or bullet.verdict in ASIDE:
             continue
         place = places.get(bullet.ref or "")
@@ -324,6 +326,6 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         says_it_itself = item.verdict == "set" or (item.verdict == "stated" and at == 0)
         bullet = bullet_of[item]._replace(after=None if says_it_itself else float(shown(confidence)))
         placed.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
-    placed += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
-    belief.items = [bullet for _, bullet in sorted(placed, key=lambda pair: pair[0])]
+    placed += [((b.day, 3, b.ref or ""), b) for b in belief.bullets if b.gone or b.verdict in ASIDE]
+    belief.bullets = [bullet for _, bullet in sorted(placed, key=lambda pair: pair[0])]
     belief.number = shown([UNSAID, *after][-1])

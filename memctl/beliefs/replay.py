@@ -227,16 +227,16 @@ class _Run:
             ref, fact, self.inputs.names_of(entry.fact), first.day, first.ref, entry, refused=confidence.refused(entry, mark)
         )  # fmt: skip
         if stated is None:
-            belief.items.append(first)
+            belief.bullets.append(first)
         for _, bullet in entry.bullets:
             kept = self._kept_bullet(belief, bullet, mark)
-            if kept and not (kept.ref and (kept.ref, kept.verdict) in {(b.ref, b.verdict) for b in belief.items}):
-                belief.items.append(kept)
+            if kept and not (kept.ref and (kept.ref, kept.verdict) in {(b.ref, b.verdict) for b in belief.bullets}):
+                belief.bullets.append(kept)
                 if kept.verdict == "superseded" and not kept.gone:
                     belief.over = min(filter(None, (belief.over, kept.day)))
         if confidence.is_edited(entry, mark):
-            belief.items = [b for b in belief.items if (b.day, b.verdict) != (today, "set")]
-            belief.items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
+            belief.bullets = [b for b in belief.bullets if (b.day, b.verdict) != (today, "set")]
+            belief.bullets.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
         return belief
 
     def _kept_bullet(self, belief: confidence.Belief, bullet: Bullet, mark: LastWritten | None) -> Bullet | None:
@@ -246,7 +246,7 @@ class _Run:
             return bullet
         ours = mark is not None and mark.codes.get(ref) == code_of(bullet)
         if ours:
-            belief.machine.add(ref)
+            belief.found_refs.add(ref)
         place = self.inputs.places.get(ref)
         is_told = ours and ref in self.by_ref and bullet.verdict != "stated"
         is_answered = bullet.verdict == "questioned" and self._is_answered(belief, ref)
@@ -295,7 +295,7 @@ class _Run:
 
     def places(self, beliefs: Iterable[confidence.Belief]) -> dict[str, confidence.Place]:
         """Where the lines are that some beliefs rest on."""
-        refs = {bullet.ref for belief in beliefs for bullet in belief.items if bullet.ref}
+        refs = {bullet.ref for belief in beliefs for bullet in belief.bullets if bullet.ref}
         known = {ref: self.inputs.places[ref] for ref in refs if ref in self.inputs.places}
         return known | dict(self.inputs.place_of((refs & self._of_window) - known.keys()))
 
@@ -360,7 +360,7 @@ class _Run:
         found = []
         for pair in self.uncertain:
             belief = self._by_id[pair.belief]
-            known = {bullet.ref for bullet in belief.items if bullet.verdict != "questioned"} | belief.refused
+            known = {bullet.ref for bullet in belief.bullets if bullet.verdict != "questioned"} | belief.refused
             # Whether it still holds, then what speaks for it.
             first = belief.is_current or pair.judgement.kind == "reversal"
             if belief.over is None and first and pair.fact not in known:
@@ -404,8 +404,8 @@ class _Run:
         belief = confidence.Belief(ref, fact, line.names, line.day, line.ref, entry)
         belief.refused = confidence.refused(entry, self.marks.get(ref)) if entry else frozenset()
         value = UNSAID if number is None else number
-        belief.items.append(Bullet(line.day, "stated", 1.0, value, number is None, None, line.citation, "", line.ref))
-        belief.machine.add(line.ref)
+        belief.bullets.append(Bullet(line.day, "stated", 1.0, value, number is None, None, line.citation, "", line.ref))
+        belief.found_refs.add(line.ref)
         self._cited.add(line.ref)
         self._add(belief)
 
@@ -419,10 +419,10 @@ class _Run:
 
     def _add_evidence(self, belief: confidence.Belief, bullet: Bullet) -> bool:
         """Put a piece of evidence below a belief. False if its line is there already, or a person took it out."""
-        if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.items):
+        if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.bullets):
             return False
-        belief.items.append(bullet)
-        belief.machine.add(bullet.ref or "")
+        belief.bullets.append(bullet)
+        belief.found_refs.add(bullet.ref or "")
         self._cited.add(bullet.ref)
         return True
 

@@ -138,7 +138,7 @@ def belief_view(
     fact = entry.fact
     belief = Belief(entry.ref or own_id(entry), fact, frozenset(), stated.day, stated.ref, entry, known)
     renumber(belief, places)
-    found = ((bullet, places.get(bullet.ref or "")) for bullet in belief.items)
+    found = ((bullet, places.get(bullet.ref or "")) for bullet in belief.bullets)
     evidence = tuple(bullet._replace(citation=place.citation) if place else bullet for bullet, place in found)
     days = [[b.day for b in known if b.verdict == verdict and not b.gone] for verdict in ("superseded", "questioned")]
     over, questioned = (min(each, default=None) for each in days)

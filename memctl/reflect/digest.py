@@ -176,9 +176,9 @@ class _WeekLines:
 def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[DigestSentence]:
     """Beliefs that ended in these days, or whose confidence moved far."""
     for belief in beliefs:
-        dated = ((b, b.citation) for b in belief.items if first <= b.day <= last)
+        dated = ((b, b.citation) for b in belief.bullets if first <= b.day <= last)
         said = [(b, citation) for b, citation in dated if citation and b.verdict != "stated"]
-        numbers = [(b.day, b.shown) for b in belief.items if not b.gone]
+        numbers = [(b.day, b.shown) for b in belief.bullets if not b.gone]
         before = [n for day, n in numbers if day < first and n is not None]
         after = [n for day, n in numbers if first <= day <= last and n is not None]
         ended = [(b, citation) for b, citation in said if b.verdict == "superseded"]

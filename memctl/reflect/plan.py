@@ -270,7 +270,7 @@ class Planner:
         beliefs_of: dict[str, list[BeliefLine]] = defaultdict(list)
         ended: dict[str, tuple[str, ...]] = defaultdict(tuple)  # the words of the beliefs that a line ended, by its id
         for belief in replay.beliefs:
-            for bullet in belief.items if belief.over else ():
+            for bullet in belief.bullets if belief.over else ():
                 if bullet.verdict == "superseded" and bullet.ref:
                     ended[bullet.ref] += (belief.fact.text,)
         # What is held comes before what is doubted; among each the words decide, so that a number moves no line.
@@ -348,7 +348,7 @@ class Planner:
         """Plan the digests of the weeks in which something changed."""
         with_evidence_in: dict[str, list[Belief]] = defaultdict(list)
         for belief in replay.beliefs:
-            for week in {week_of(str(bullet.day)) for bullet in belief.items if bullet.verdict != "stated"}:
+            for week in {week_of(str(bullet.day)) for bullet in belief.bullets if bullet.verdict != "stated"}:
                 with_evidence_in[week].append(belief)
         for week in sorted(self._weeks(replay)):
             page = digest_page(week)

@@ -241,7 +241,7 @@ def _facts(hits: Iterable[Hit], told: Mapping[str, Sequence[str]]) -> Iterator[C
 
 
 def _belief(belief: Belief) -> CoreCandidate | None:
-    counted = [bullet for bullet in belief.items if not bullet.gone]
+    counted = [bullet for bullet in belief.bullets if not bullet.gone]
     stated = next((b for b in counted if b.verdict == "stated" and b.ref == belief.stated), None)
     if not belief.is_current or stated is None or stated.citation is None or stated.ref is None:
         return None

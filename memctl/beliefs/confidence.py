@@ -218,7 +218,7 @@ class Belief:
     number: str = ""  # its confidence as the page is to show it
 
     @property
-    def standing(self) -> Ledger:
+    def ledger(self) -> Ledger:
         """Confidence, weights and trend as of its last piece of evidence."""
         return ledger(self.evidence)
 
@@ -240,12 +240,10 @@ class Belief:
     @property
     def days_moved(self) -> set[date]:
         """The days of its evidence, from the first on whose evidence or number does not stand on the page as it is now."""
-        standing = [bullet for _, bullet in self.entry.bullets] if self.entry else []
-        was, now = (
-            {(b.day, b.verdict, b.ref or "", b.gone, b.shown) for b in each} for each in (standing, self.bullets)
-        )
+        before = [bullet for _, bullet in self.entry.bullets] if self.entry else []
+        was, now = ({(b.day, b.verdict, b.ref or "", b.gone, b.shown) for b in each} for each in (before, self.bullets))
         first = min((day for day, *_ in was ^ now), default=date.min)
-        return {b.day for b in (*standing, *self.bullets) if b.day >= first}
+        return {b.day for b in (*before, *self.bullets) if b.day >= first}
 
     @property
     def is_current(self) -> bool:
@@ -277,8 +275,8 @@ def own_id(entry: BeliefEntry) -> str:
 
 def refused(entry: BeliefEntry, mark: LastWritten | None) -> set[str]:
     """Evidence that a person took out: it stood under the belief when it was last written, and does not now."""
-    standing = {bullet.ref for _, bullet in entry.bullets}
-    return {ref for ref in mark.codes if ref not in standing} if mark else set()
+    present = {bullet.ref for _, bullet in entry.bullets}
+    return {ref for ref in mark.codes if ref not in present} if mark else set()
 
 
 def is_edited(entry: BeliefEntry, mark: LastWritten | None) -> bool:

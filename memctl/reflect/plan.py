@@ -279,9 +279,9 @@ class Planner:
             named = [entity_key(self._facts.known.known_as(name)) for name in belief.fact.entities]
             entities = {key: resolve(self._index, key) for key in named}
             people = [key for key in named if [(it.type or "").casefold() for it in entities[key]] == ["person"]]
-            standing, before = belief.standing, ended.get(belief.stated or "", ())
+            ledger, before = belief.ledger, ended.get(belief.stated or "", ())
             line = BeliefLine(
-                belief.fact.text, float(belief.number), standing.trend, standing.contested, belief.ref,
+                belief.fact.text, float(belief.number), ledger.trend, ledger.contested, belief.ref,
                 belief.counts("for"), belief.counts("against"), before=before,
             )  # fmt: skip
             for key in dict.fromkeys([*people[:1], *named[:1]]):

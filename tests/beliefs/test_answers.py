@@ -188,7 +188,7 @@ def test_one_belief_is_read_without_the_others(tmp_path: Path, monkeypatch: pyte
     assert BELIEFS not in texts and sum(map(len, texts)) < 10 * len(BELIEFS)
     page = memory.workspace.root / "bank/opinions.md"
     page.write_text(BELIEFS.replace("O(c=0.60)", "O(c=0.61)"), "utf-8")
-    assert why(memory, "o-short").beliefs[1].standing.confidence == 0.61
+    assert why(memory, "o-short").beliefs[1].ledger.confidence == 0.61
     nested = "\n  - W: said so twice\n  - 2025-11-03 · against · on the phone\n"
     page.write_text(BELIEFS.replace("\r\n<!--", f"{nested}<!--"), "utf-8")
     assert [view for view in beliefs(memory) if view.ref == "o-short"] == list(why(memory, "o-short").beliefs)

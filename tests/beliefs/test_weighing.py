@@ -28,7 +28,7 @@ def _confidence(root: Path) -> float:
     workspace = find_workspace(str(root), {}, root)
     reflect(memory_on(workspace, TODAY))
     (view,) = beliefs(memory_on(workspace, TODAY))
-    return round(view.standing.confidence, 2)
+    return round(view.ledger.confidence, 2)
 
 
 def _asked(root: Path) -> list[tuple[str, str]]:

@@ -275,8 +275,7 @@ def own_id(entry: BeliefEntry) -> str:
 
 def refused(entry: BeliefEntry, mark: LastWritten | None) -> set[str]:
     """Evidence that a person took out: it stood under the belief when it was last written, and does not now."""
-    present = {bullet.ref for _, bullet in entry.bullets}
-    return {ref for ref in mark.codes if ref not in present} if mark else set()
+    return mark.codes.keys() - entry.refs if mark else set()
 
 
 def is_edited(entry: BeliefEntry, mark: LastWritten | None) -> bool:

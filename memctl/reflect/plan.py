@@ -12,7 +12,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..beliefs.confidence import Belief
-from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
+from ..beliefs.page_read import BeliefEntry, LastWritten, merged_page, read_entries, read_last_written
 from ..beliefs.page_write import unread_heads, write_opinions
 from ..beliefs.replay import Moved, Replayed, ReplayInput, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
@@ -144,7 +144,7 @@ class Planner:
         by_ref = {fact.ref: fact for fact in ToldSince(self._facts, self._changes.first or date.max, refs).first}
         places, void = self._facts.places(refs)
         before = sides_of_merge(self._workspace, OPINIONS)
-        merged = settled(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
+        merged = merged_page(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
         if merged is None:
             self.notes.append(
                 f"{OPINIONS}: a conflict of a merge with a person's words in it; settle it by hand, or take one side "

@@ -218,7 +218,7 @@ class Memory(OpenMemory):
 
     def lessons(self, task: str | None = None) -> tuple[Task, ...]:
         """What worked and what failed, by task, counted from outcomes; of one task, named in about these words."""
-        return fact_source.told_lessons(self, task)
+        return fact_source.task_lessons(self, task)
 
     def place(self, reference: str) -> Citation:
         """Where a citation, an id, a name, a page or a day (`today`, 2025-11-27) stands; the log of a day need not exist."""

@@ -47,7 +47,7 @@ class BeliefLine(NamedTuple):
 
 
 class About(NamedTuple):
-    """All that is told of a name: on its own page in this order, or on the shared pages where it has none."""
+    """All that pages show of a name: on its own page in this order, or on the shared pages where it has none."""
 
     name: str
     defined: PageLine | None = None  # who or what it is, where the page itself does not say so
@@ -68,8 +68,8 @@ class About(NamedTuple):
     @property
     def names(self) -> set[str]:
         """Everybody whom the lines name."""
-        told = (self.defined, *self.now, *self.plans, *self.events, *self.world, *self.experience)
-        hits = [hit for line in filter(None, told) for hit in (line.hit, line.before) if hit]
+        lines = (self.defined, *self.now, *self.plans, *self.events, *self.world, *self.experience)
+        hits = [hit for line in filter(None, lines) for hit in (line.hit, line.before) if hit]
         return {*self.related, *(each.holder for each in self.beliefs)}.union(*(hit.entities for hit in hits))
 
 
@@ -107,9 +107,9 @@ def entity_body(about: About, place: LinkContext) -> str:
         "What happened": _listed(_event(line, place) for line in about.events),
         "Related": related,
     }
-    told = [f"## {title}\n\n{items}" for title, items in sections.items() if items]
+    parts = [f"## {title}\n\n{items}" for title, items in sections.items() if items]
     first = _listed([_state(about.defined, place)] if about.defined else ())
-    return "\n\n".join(filter(None, [first, *told]))
+    return "\n\n".join(filter(None, [first, *parts]))
 
 
 def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
@@ -130,11 +130,11 @@ def experience_body(lines: Sequence[PageLine], place: LinkContext) -> str:
 
 def lessons_body(tasks: Sequence[Task], place: LinkContext) -> str:
     """A `###` section a task: how often it worked, its strategies, the reliable ones first, and why each failed."""
-    told = []
+    parts = []
     for task in tasks:
         name = task.name or (f"{task.entity} (no task named)" if task.entity else "Without a task")
-        told.append(f"### {heading(name)}\n\n{_lesson(task, place)}")
-    return "\n\n".join(told)
+        parts.append(f"### {heading(name)}\n\n{_lesson(task, place)}")
+    return "\n\n".join(parts)
 
 
 def task_of_section(title: str) -> str:
@@ -148,7 +148,7 @@ def task_of_section(title: str) -> str:
 def failures_body(failures: Sequence[Failure]) -> str:
     """What failed for one reason at several tasks: `lock timeout: deploy 2, migrate 1`."""
     counts = (", ".join(f"{literal(task)} {count}" for task, count in each.counts) for each in failures)
-    return _listed(f"{quoted(each.reason)}: {told}" for each, told in zip(failures, counts, strict=True))
+    return _listed(f"{quoted(each.reason)}: {count}" for each, count in zip(failures, counts, strict=True))
 
 
 def _listed(items: Iterable[str]) -> str:

@@ -31,12 +31,12 @@ from ..markdown.front_matter import source_of
 from ..notes.edits import Edit, read_for_edit, sides_of_merge
 from ..notes.workspace import Workspace
 from . import entity_pages
-from .digest import DigestSentence, digest_body, digest_page, title_of, week_told
+from .digest import DigestSentence, digest_body, digest_page, title_of, week_content
 from .entity_pages import About, BeliefLine, LinkContext, new_page, task_of_section
-from .fact_source import CORE, FactSource, ToldSince
+from .fact_source import CORE, FactSource, FactsSince
 from .lessons import failures, lessons
 from .proposals import BLOCK, PAGE, candidates, proposals, proposals_body, refused_in
-from .record import EXPERIENCE, LESSONS, WORLD, begin, changes, in_conflict, newly_answered, read_record, week_of
+from .record import EXPERIENCE, LESSONS, WORLD, changes, in_conflict, new_record, newly_answered, read_record, week_of
 
 _SEVERAL = "Failed for the same reason"  # the section of bank/lessons.md across tasks
 _NOBODY = "Without a name"  # the section of facts about nobody
@@ -58,7 +58,7 @@ class Planner:
         self._memory, self._workspace, self._index = memory, memory.workspace, memory.index
         self._today, self._facts = memory.today, FactSource(memory)
         last = read_record(memory.workspace)
-        self.record = begin(memory, last)
+        self.record = new_record(memory, last)
         self._changes = changes(memory, last, self.record, whole or in_conflict(memory.workspace))
         if self._changes.whole:
             self.record.parts, self.record.failed, self.record.met, self.record.answers = {}, {}, [], []
@@ -141,7 +141,7 @@ class Planner:
 
     def _merged_opinions(self, text: str, refs: Set[str]) -> str | None:
         """The page with both sides of a merge, whose evidence has these ids; None, and a note, where a person has to settle it."""
-        by_ref = {fact.ref: fact for fact in ToldSince(self._facts, self._changes.first or date.max, refs).first}
+        by_ref = {fact.ref: fact for fact in FactsSince(self._facts, self._changes.first or date.max, refs).first}
         places, void = self._facts.places(refs)
         before = sides_of_merge(self._workspace, OPINIONS)
         merged = merged_page(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
@@ -175,7 +175,7 @@ class Planner:
         answers, answered = self._facts.answers()
         again += newly_answered(self.record, self._changes.first == date.min, answers, answered, page.entries)
         first = min([self._changes.first or date.max, *again])
-        window = ToldSince(self._facts, first, cited | {answer.line.ref for answer in answers})
+        window = FactsSince(self._facts, first, cited | {answer.line.ref for answer in answers})
         inputs = ReplayInput(
             window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
             self._today, page.unread, answers, answered, days=window.days(),
@@ -195,7 +195,7 @@ class Planner:
 
         def about_name(name: str) -> About:
             beliefs = beliefs_of[entity_key(name)] if name in paths else ()
-            return self._facts.told(name, paths.get(name))._replace(beliefs=beliefs)
+            return self._facts.about(name, paths.get(name))._replace(beliefs=beliefs)
 
         new = {name: about_name(name) for name, path in paths.items() if not self._exists(path)}
         for name, about in new.items():
@@ -352,7 +352,7 @@ class Planner:
                 with_evidence_in[week].append(belief)
         for week in sorted(self._weeks(replay)):
             page = digest_page(week)
-            content = week_told(self._memory, self._facts, with_evidence_in[week], week)
+            content = week_content(self._memory, self._facts, with_evidence_in[week], week)
             body = digest_body(content, page)
             if body or self._exists(page):
                 yield PlannedBlock(page, "digest", title_of(week), lambda _, body=body: body)  # type: ignore[misc]

@@ -221,18 +221,18 @@ def candidates(
 ) -> list[CoreCandidate]:
     """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
     facts = source.hits(by_ids(index, important(index, IMPORTANCE, today)).values())
-    told = days_told(index, [hit.ref for hit in facts], today)
-    found = [*_facts(facts, told), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
+    cited_on = days_told(index, [hit.ref for hit in facts], today)
+    found = [*_facts(facts, cited_on), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
     return [each._replace(person=_is_person(index, each.entities)) for each in found]
 
 
-def _facts(hits: Iterable[Hit], told: Mapping[str, Sequence[str]]) -> Iterator[CoreCandidate]:
+def _facts(hits: Iterable[Hit], cited_on: Mapping[str, Sequence[str]]) -> Iterator[CoreCandidate]:
     seen: set[tuple[str, ...]] = set()
     for hit in sorted(hits, key=lambda hit: (hit.day or "", hit.source)):  # of what was said again, the first
         stands = not (hit.superseded_by or hit.expired or hit.retracted or (hit.content, *hit.entities) in seen)
         if hit.kind is Kind.WORLD and hit.day and stands:
             seen.add((hit.content, *hit.entities))
-            days = told.get(hit.ref, ())
+            days = cited_on.get(hit.ref, ())
             first = date.fromisoformat(min([hit.day, *days]))
             yield CoreCandidate(
                 hit.content, hit.ref, hit.source, hit.entities, first, hit.importance or 0, citations=len(days),

@@ -1,4 +1,4 @@
-"""What each part of bank/ was made from, as `make` knows it, and what therefore has to be made again.
+"""The record of a build: what each part of bank/ was made from, as `make` knows it, and what therefore has to be made again.
 
 Kept in `.memory/`, by hashes, ids and names; derived, so that without it everything is made again. `forget` removes it.
 """
@@ -30,7 +30,7 @@ from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import read_safely
 from ..truth.judge import judge
-from .fact_source import never_true
+from .fact_source import retracted_lines
 
 WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _FILE = "reflected.json"
@@ -43,7 +43,7 @@ _ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "mar
 class BuildRecord:
     """What bank/ was made from on a day.
 
-    `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
+    `pages` has, by number, the hash of every page and the first day on which its facts were written; `names` has all names of
     each entity's page; `retracted` the day of each line that was never true, by id; `answers` what the answers of
     `memctl review` say; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
     `failed` the failures of each task, by the id of the newest; `met` the day, the belief and the fact of each pair that only
@@ -81,16 +81,16 @@ class Changes(NamedTuple):
 
 
 def read_record(workspace: Workspace) -> BuildRecord | None:
-    """What was made last; None where that is not known."""
+    """The record of the last reflect; None where it cannot be read."""
     with suppress(OSError, ValueError, RecursionError):
         read = json.loads(read_safely(workspace.memory / _FILE))
         named = isinstance(read, dict) and read.keys() == _SHAPE.keys()
         if named and all(_is_like(read[name], sample) for name, sample in _SHAPE.items()):
-            made = BuildRecord(**read)
-            made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
-            for day in (made.day, *(day for day, _, _ in made.met), *filter(None, made.retracted.values())):
+            record = BuildRecord(**read)
+            record.pages = {int(number): (sha, day) for number, (sha, day) in record.pages.items()}
+            for day in (record.day, *(day for day, _, _ in record.met), *filter(None, record.retracted.values())):
                 date.fromisoformat(day)
-            return made
+            return record
     return None
 
 
@@ -109,16 +109,16 @@ def _is_like(value: object, sample: object) -> bool:
     return type(value) is type(sample)
 
 
-def write_record(workspace: Workspace, made: BuildRecord | None) -> None:
+def write_record(workspace: Workspace, record: BuildRecord | None) -> None:
     """Keep it for the next reflect; None forgets it. Without it the next one only takes longer."""
     path = prepare_memory(workspace) / _FILE
     with suppress(OSError):  # what a kill cuts off does not read as JSON
         path.unlink(missing_ok=True)
-        if made is not None:
-            path.write_text(json.dumps(asdict(made)), "utf-8")
+        if record is not None:
+            path.write_text(json.dumps(asdict(record)), "utf-8")
 
 
-def begin(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
+def new_record(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
     """The pages as they are now, and the parts that `last` knows of; `first days` of pages that stayed are taken from there."""
     index = memory.index
     found = BuildRecord(str(memory.today), program_of(memory.workspace), names=beliefs.names_of_pages(index))
@@ -130,7 +130,7 @@ def begin(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
     corrected = beliefs.retractable(index)
     for start in range(0, len(corrected), _AT_ONCE):
-        found.retracted |= never_true(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
+        found.retracted |= retracted_lines(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
     if last is not None:
         found.answers, found.parts = last.answers, dict(last.parts)
         found.failed, found.met = dict(last.failed), last.met
@@ -148,8 +148,8 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
     then = date.fromisoformat(last.day)
     changed = last.pages.items() ^ now.pages.items()
     pages = {number for number, _ in changed}
-    told = beliefs.facts_on(index, pages)
-    rows = {row.id: row for row in (*told, *beliefs.facts_turning(index, then, today))}
+    facts = beliefs.facts_on(index, pages)
+    rows = {row.id: row for row in (*facts, *beliefs.facts_turning(index, then, today))}
     if not rows and last == now:
         return Changes(False, set(), set(), set(), None)
     flipped = last.retracted.items() ^ now.retracted.items()
@@ -160,8 +160,8 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
     named = [*(row.names for row in reached), *(fact.names for fact in beliefs.about_names(index, renamed))]
     names = renamed | {name for listed in named for name in listed.split("\n")}
     tasks = {row.task for row in reached if row.task}
-    days = {row.day for row in told} | {day for _, (_, day) in changed} | {day for _, day in flipped}
-    # A week is told as it was at its end: what was told later, or turns with the calendar, changes no word of it.
+    days = {row.day for row in facts} | {day for _, (_, day) in changed} | {day for _, day in flipped}
+    # A week is shown as it was at its end: what was written later, or turns with the calendar, changes no word of it.
     earliest = week_of(min(day for day in (*days, last.day) if day))
     weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
     weeks = {week_of(last.day), week_of(now.day), *(week for week in weeks if week >= earliest)}

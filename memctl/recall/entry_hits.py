@@ -32,7 +32,7 @@ from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
 from .asked import is_mere_date, is_polite, names_said, points_back
-from .rank import Candidate, Found
+from .rank import Candidate, SearchScore
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -137,14 +137,16 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
     )
 
 
-def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
+def stating_lines(
+    index: Index, found: Mapping[int, SearchScore], entries: Mapping[int, Row]
+) -> Mapping[int, SearchScore]:
     """What was found, with the line that stated a belief in the place of its head on bank/opinions.md."""
     heads = (i for i, e in entries.items() if e.path == OPINIONS and e.kind == Kind.OPINION.value and e.block is None)
     stated = {i: chain.stated for i in heads if (chain := chain_of(index, i)) and chain.stated}
     if not stated:
         return found
     line_of = {entry.ref: entry.id for entry in reversed(placed(index, stated.values()))}
-    made: dict[int, Found] = {}
+    made: dict[int, SearchScore] = {}
     for i, how in found.items():
         line = line_of.get(stated.get(i, ""), i)
         if line not in made or made[line].relevance < how.relevance:
@@ -152,7 +154,9 @@ def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int
     return made
 
 
-def lines_of_pages(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
+def lines_of_pages(
+    index: Index, found: Mapping[int, SearchScore], entries: Mapping[int, Row]
+) -> Mapping[int, SearchScore]:
     """What was found, with the best line of its page, or the first, in the place of front matter.
 
     A note that has nothing of the question but a link to a page stands below that page.
@@ -169,12 +173,12 @@ def lines_of_pages(index: Index, found: Mapping[int, Found], entries: Mapping[in
     made = {i: little[i] if i in links else how for i, how in found.items() if i not in front}
     for i, page in placed_elsewhere.items():
         line, worth = best.get(page, first[page]), (little[i] if i in front else found[i]).relevance
-        known = made.get(line, Found(0.0, {"near": 1}, found[i].parts))
+        known = made.get(line, SearchScore(0.0, {"near": 1}, found[i].parts))
         made[line] = known._replace(relevance=max(known.relevance, worth))
     return made
 
 
-def _only_linking(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> dict[int, int]:
+def _only_linking(index: Index, found: Mapping[int, SearchScore], entries: Mapping[int, Row]) -> dict[int, int]:
     """The notes of which the question has only words that name a page they link to -> that page."""
     own = {i: set(found[i].parts.get("own", "").split()) for i in entries}
     titles: dict[int, set[str]] = {}
@@ -255,7 +259,7 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
 
 
-def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Found]) -> Hit:
+def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, SearchScore]) -> Hit:
     """A hit with the headings above it and the lines around it, of which those that were found are marked."""
     leads = leads_a_list(entry, hit)
     steps = _LISTED if leads else _BELOW if entry.role == Role.HEADING.value else _AROUND
@@ -277,7 +281,7 @@ def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Fou
     return replace(hit, passage=lines, heading_path=path)
 
 
-def is_match(found: Found | None) -> bool:
+def is_match(found: SearchScore | None) -> bool:
     """True for what was found by its own words or by its meaning, not by the lines beside it."""
     return found is not None and bool(found.why.keys() & {"lexical", "vector", "slot", "recent"})
 

@@ -22,7 +22,7 @@ from ..index.queries.entries import Filter, by_refs
 from ..index.queries.expiry import PINNED, Expiry, expiry_on
 from ..index.queries.names import KnownNames, entity_named, mention_counts, unknown_name
 from ..index.recalled import recalled_lately
-from ..index.reread import Seen, reread, text_of
+from ..index.reread import CurrentLine, reread, text_of
 from ..index.row import Entity, Row
 from ..language.dates import log_day
 from ..language.names import entity_key, has_han, is_han, stem_word
@@ -62,7 +62,7 @@ class Chosen(NamedTuple):
     """An entry that is to be forgotten, as it stands on disk, and why."""
 
     entry: Row
-    seen: Seen
+    seen: CurrentLine
     content: str
     fact: Fact | None
     reason: str = ""

@@ -21,7 +21,7 @@ from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
 from ..index.queries.filters import headings_on, headings_with
 from ..index.queries.names import KnownNames, first_lines, pages_called
-from ..index.reread import Seen, page_lines, reread, text_of
+from ..index.reread import CurrentLine, page_lines, reread, text_of
 from ..index.row import Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, name_terms
@@ -49,7 +49,7 @@ _RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 
 def hits_of(
     memory: OpenMemory, entries: Iterable[Row], verdict: Validities | None = None, *, as_of: date | None = None,
-    seen: Mapping[int, Seen] | None = None, known: KnownNames | None = None,
+    seen: Mapping[int, CurrentLine] | None = None, known: KnownNames | None = None,
 ) -> dict[int, Hit]:  # fmt: skip
     """The entries as hits by id, in their order, as of a day (today); an entry whose lines are gone is left out.
 
@@ -64,7 +64,7 @@ def hits_of(
     return {e.id: _hit(e, seen[e.id], verdict, day, known) for e in wanted if e.id in seen}
 
 
-def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, names: KnownNames) -> Hit:
+def _hit(entry: Row, seen: CurrentLine, verdict: Validities, day: date, names: KnownNames) -> Hit:
     """An entry as it was just read, with its validity, each entity once; a name without a page as it was written."""
     text = text_of(entry, seen)
     standing = verdict.validity.get(entry.id)

@@ -22,7 +22,7 @@ from ..index.queries import names as queries
 from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
 from ..index.queries.filters import condition_of
 from ..index.queries.names import NamingLine, page_of
-from ..index.reread import EntryText, Seen, reread, text_of
+from ..index.reread import CurrentLine, EntryText, reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names
@@ -259,7 +259,7 @@ class _CheckedLines:
         self._memory, self._as_of, self._web = memory, as_of, web
         self._day = as_of or memory.today
         self._entries: dict[int, Row] = {}
-        self._seen: dict[int, Seen] = {}
+        self._seen: dict[int, CurrentLine] = {}
         self._texts: dict[int, EntryText] = {}
         self._verdict = Validities({}, {}, {})
 

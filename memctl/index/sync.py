@@ -20,7 +20,7 @@ from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
 from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
-from .index import Index, Known, Progress, silent
+from .index import Index, IndexedFile, Progress, silent
 from .queries.entries import dump, private_refs, terms_held
 from .queries.forget import expunge, has_leftovers
 from .row import PageRows
@@ -33,7 +33,7 @@ class Step(NamedTuple):
     """A page that needs work: as it is on disk, None if it is gone; and as the index knows it, None if that does not."""
 
     disk: PageFile | None
-    row: Known | None
+    row: IndexedFile | None
 
     @property
     def path(self) -> str:
@@ -55,7 +55,7 @@ class Step(NamedTuple):
         return (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
 
 
-def changes(found: Sequence[PageFile], known: Sequence[Known]) -> list[Step]:
+def changes(found: Sequence[PageFile], known: Sequence[IndexedFile]) -> list[Step]:
     """One step for each page that is not surely what the index knows: those on disk in their order, then what is gone."""
     rows = {row.path: row for row in known}
     steps = [Step(disk, rows.pop(disk.path, None)) for disk in found]

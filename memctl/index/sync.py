@@ -43,7 +43,7 @@ class PendingPage(NamedTuple):
         return page.path
 
     @property
-    def is_young(self) -> bool:
+    def may_be_racy(self) -> bool:
         """True for a page that was read, and whose file shows no change since.
 
         It is a step only if it was too young when we looked (`RACY_NS`): it may have changed after that.
@@ -69,7 +69,7 @@ def _is_known(step: PendingPage) -> bool:
         return False
     if disk.status is None:
         return disk.problem == row.problem and not row.sha256
-    return step.is_young and disk.status.st_mtime_ns < row.looked_ns - RACY_NS
+    return step.may_be_racy and disk.status.st_mtime_ns < row.looked_ns - RACY_NS
 
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
@@ -189,7 +189,7 @@ def sync(
         known = [row._replace(looked_ns=0) for row in known]
     # What only may have changed comes last: it would use up the time of what has. In the order of the numbers of pages,
     # and so of rows, SQLite only appends, and FTS5 keeps the words of many pages in memory before it writes them.
-    steps = sorted(changes(found, known), key=lambda step: (step.is_young, page_id(step.path)))
+    steps = sorted(changes(found, known), key=lambda step: (step.may_be_racy, page_id(step.path)))
     report = SyncReport(unchanged=len(found) - sum(step.disk is not None for step in steps))
     report.problems.update({row.path: row.problem for row in known if row.problem})
     if index.frozen:

@@ -29,7 +29,7 @@ from ..language.names import bare_name
 from ..markdown.lines import Role
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
-from ..retain.retain import Kept, retain
+from ..retain.retain import RetainedFact, retain
 from ..review.keep import PAGE, Uncertain, add
 from ..system import open_regular
 from .dedup import Duplicates
@@ -178,7 +178,7 @@ class Ingested:
     asked: tuple[CandidateFact, ...]
     refused: tuple[RefusedText, ...]
     counts: dict[str, int]
-    kept: tuple[Kept, ...]
+    kept: tuple[RetainedFact, ...]
     diffs: tuple[tuple[date, str], ...]
     warnings: tuple[str, ...]
     form: str
@@ -481,9 +481,9 @@ class _IngestRun:
 
     def _write(
         self, chosen: Sequence[CandidateFact], apply: bool
-    ) -> tuple[tuple[Kept, ...], tuple[tuple[date, str], ...]]:
+    ) -> tuple[tuple[RetainedFact, ...], tuple[tuple[date, str], ...]]:
         """Retain by day, the oldest first: what is kept when a later day fails stays kept, and the next run goes on."""
-        kept: list[Kept] = []
+        kept: list[RetainedFact] = []
         diffs: list[tuple[date, str]] = []
         for day in sorted({each.day for each in chosen}):
             facts = [each.fact for each in chosen if each.day == day]

@@ -35,7 +35,17 @@ from ..notes.files import create, read_page
 from ..notes.workspace import PAGES, PageFile, Workspace
 from ..retain.retain import retain
 from ..review.keep import PAGE
-from .foreign import KINDS, Left, conversation_page, imported, is_exported, is_memory, memory_of, place_below, place_of
+from .foreign import (
+    KINDS,
+    SkippedItem,
+    conversation_page,
+    imported,
+    is_exported,
+    is_memory,
+    memory_of,
+    place_below,
+    place_of,
+)
 
 _FILES = {"mem0", "chatgpt"}
 _NOTES = (".md", ".markdown")
@@ -72,7 +82,7 @@ class Imported:
     same: int = 0
     kept: int = 0
     known: int = 0
-    left: list[Left] = field(default_factory=list)
+    left: list[SkippedItem] = field(default_factory=list)
     diff: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -335,16 +345,16 @@ class _Import:
             self.done.logs.append(f"memory/{day}.md")
 
     def _leave(self, place: str, reason: str) -> None:
-        self.done.left.append(Left(place, reason))
+        self.done.left.append(SkippedItem(place, reason))
 
 
-def _other_files(folder: Path) -> Iterator[Left]:
+def _other_files(folder: Path) -> Iterator[SkippedItem]:
     """Every file of a folder that is not a note, by itself; settings of the program as one."""
     for root, names, files in os.walk(folder):
         below = Path(root).relative_to(folder)
         for hidden in sorted(name for name in names if name.startswith(".") and name not in _OTHERS):
-            yield Left(str(below / hidden), "settings of the other program")
+            yield SkippedItem(str(below / hidden), "settings of the other program")
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _OTHERS)
         for name in sorted(files):
             if not name.lower().endswith(_NOTES):
-                yield Left(str(below / name), "not Markdown; stays where it is")
+                yield SkippedItem(str(below / name), "not Markdown; stays where it is")

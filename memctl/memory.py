@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .language import analyzer, dates
     from .maintenance import check, init, status, undo
     from .maintenance.check import Finding
-    from .maintenance.init import Made
+    from .maintenance.init import InitReport
     from .maintenance.status import Glance, Status
     from .maintenance.undo import Undone
     from .notes import token
@@ -117,7 +117,7 @@ def open_memory(
     return Memory(workspace, clock, tell=tell, resident=Resident(workspace))
 
 
-def init_workspace(folder: Path, *, git: bool = False) -> Made:
+def init_workspace(folder: Path, *, git: bool = False) -> InitReport:
     """Make a folder a workspace; nothing is overwritten."""
     return init.init(folder, git)
 

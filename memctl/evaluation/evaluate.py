@@ -37,7 +37,7 @@ from ..recall.recall import recall_in, resolve_about
 from ..recall.related import related_to
 from ..vectors.file import open_vectors
 from ..vectors.models import choice, is_of
-from .labels import Golden, LabelledQuestion, Sessions, Standing, lines_of, read_label, read_sessions
+from .labels import Golden, LabelledQuestion, LocatedGold, Sessions, lines_of, read_label, read_sessions
 from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
 
 FAR = 100  # how far down gold is looked for
@@ -247,7 +247,7 @@ def explain_miss(
 
 
 def _missed(
-    searcher: Searcher, query: Query, item: Standing, shown: int | None, far: int | None, hits: Sequence[Hit]
+    searcher: Searcher, query: Query, item: LocatedGold, shown: int | None, far: int | None, hits: Sequence[Hit]
 ) -> MissedGold:
     if not item.places:
         return MissedGold(item.gold.said, "", None, "the label points at nothing", None)
@@ -310,7 +310,7 @@ class Result(NamedTuple):
     """One question with the ranks of its gold, by system: among the lines found, and among their sessions."""
 
     question: LabelledQuestion
-    standing: tuple[Standing, ...]
+    standing: tuple[LocatedGold, ...]
     sessions: tuple[str, ...]
     lines: dict[str, Ranks]
     places: dict[str, Ranks]
@@ -464,7 +464,7 @@ def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[Ra
         yield from (RawLine(Citation(path, number, number), text, day or "") for number, text in said)
 
 
-def _sessions_of(question: LabelledQuestion, kept: Sequence[Standing], sessions: Sessions) -> tuple[str, ...]:
+def _sessions_of(question: LabelledQuestion, kept: Sequence[LocatedGold], sessions: Sessions) -> tuple[str, ...]:
     """The gold sessions: as labelled where the sessions are listed, or where nothing else is; else those of the lines."""
     if question.sessions and (sessions.word == "session" or not question.gold):
         return question.sessions

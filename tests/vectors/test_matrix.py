@@ -12,7 +12,7 @@ from vectors.test_vector_store import DIM, begun, filled, vector
 from memctl.ids import text_key
 from memctl.notes.workspace import Workspace
 from memctl.vectors import matrix
-from memctl.vectors.matrix import HeldVectors, hold
+from memctl.vectors.matrix import LoadedVectors, hold
 from memctl.vectors.quantized import Code, encode
 from memctl.vectors.tables import FoundVector
 
@@ -33,7 +33,7 @@ def graphed(root: Path) -> Workspace:
     return Workspace(root, workspace.settings._replace(hnsw_from=1))
 
 
-def held(workspace: Workspace, before: HeldVectors | None = None) -> HeldVectors:
+def held(workspace: Workspace, before: LoadedVectors | None = None) -> LoadedVectors:
     """Its vectors in memory, which must be there."""
     found = hold(workspace, before)
     assert found
@@ -45,7 +45,7 @@ def asked(seed: object) -> Code:
     return encode(vector(seed), [0.0] * DIM)
 
 
-def overlap(held: HeldVectors, count: int = 40) -> float:
+def overlap(held: LoadedVectors, count: int = 40) -> float:
     """recall@10 against the exact search; the cosines must be the same to the last bit."""
     shared = 0
     for number in range(count):

@@ -33,7 +33,7 @@ from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of
-from .tables import FoundVector
+from .tables import StoredVector
 from .text_to_embed import Piece, document_texts, embedded_texts
 
 BATCH = 16  # texts given to the model together,
@@ -198,7 +198,7 @@ class _Pass:
         self._report.pages += 1
         return complete and whole
 
-    def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[FoundVector], left: dict[int, str]) -> None:
+    def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[StoredVector], left: dict[int, str]) -> None:
         start, taken = self._done, 0
         saved = partly = time.monotonic()
         codes: dict[int, Code] = {}
@@ -257,7 +257,7 @@ def batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]
         yield batch
 
 
-def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[int, str], bool] | None:
+def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[int, str], bool] | None:
     """The vectors that a page should have, their texts by key, and whether all its entries stand on disk as indexed.
 
     None if the index has other rows of it by now.
@@ -274,7 +274,7 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[in
     texts, rows = {}, []
     for place, text in said:
         texts[text_key(text)] = text
-        rows.append(FoundVector(ids[place], text_key(text), digests.get(ids[place], entries[0].digest)))
+        rows.append(StoredVector(ids[place], text_key(text), digests.get(ids[place], entries[0].digest)))
     return rows, texts, len(pieces) == len(entries)
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .index.sync import SyncReport, Verified
     from .ingest import ingest, said_in
     from .ingest.ingest import CandidateFact as CandidateFact, Ingested as Ingested
-    from .ingest.said_in import SaidIn as SaidIn
+    from .ingest.said_in import SourceConversation as SourceConversation
     from .language import analyzer, dates
     from .maintenance import check, init, status, undo
     from .maintenance.check import Finding
@@ -208,7 +208,7 @@ class Memory(OpenMemory):
         """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""
         return lookup.show_all(self, [reference] if isinstance(reference, str) else reference, context)
 
-    def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
+    def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SourceConversation, ...]:
         """The turns in which facts were said, with `context` turns around each, wherever their transcript lies now."""
         return said_in.said_in(self, [reference] if isinstance(reference, str) else reference, context)
 

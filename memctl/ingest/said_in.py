@@ -27,7 +27,7 @@ _ENDINGS = (".jsonl", ".json", ".md", ".txt")
 _SAYS = 0.6  # of the terms of a fact: what a turn that says it holds at the least, since ingest shortens and joins
 
 
-class SaidIn(NamedTuple):
+class SourceConversation(NamedTuple):
     """A conversation at the point where a fact was said: `turns[place]` of the transcript at `path` says it.
 
     `cited` is where the fact says that it stands.
@@ -45,7 +45,7 @@ class SaidIn(NamedTuple):
         return {"id": self.ref, "cited": self.cited, "path": self.path, "turns": turns, "said": self.place}
 
 
-def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
+def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> tuple[SourceConversation, ...]:
     """Where the facts that references point at were said, with `context` turns around each; NothingFound for what is none.
 
     The transcript is looked for where the fact says that it lies, then by its name and by its words anywhere in the workspace.
@@ -53,7 +53,7 @@ def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> 
     return tuple(_conversation(memory, passage, context) for passage in show_all(memory, references, 0))
 
 
-def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SaidIn:
+def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SourceConversation:
     fact = parse(content_of(Role.FACT, passage.lines))
     source = _SOURCE.fullmatch(fact.source or "") if isinstance(fact, Fact) else None
     if not isinstance(fact, Fact) or source is None:
@@ -62,7 +62,7 @@ def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SaidIn:
     wanted, cited = frozenset(terms(fact.text)), source[0].partition(":")[2]
     for path in _places(memory, source["path"]):
         if found := _turns_around(_turns(memory, path), wanted, int(source["line"]), context):
-            return SaidIn(passage.ref, cited, path, *found)
+            return SourceConversation(passage.ref, cited, path, *found)
     what = f"no file of the workspace says what {passage.citation} was taken from; it was {cited}"
     raise NothingFound(what, "put the transcript back, into any folder of the workspace")
 

@@ -65,10 +65,10 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
     A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
     inode's last change, the one it read.
     """
-    kept: dict[str, _KeptPage] = {}
+    kept: dict[str, _CachedPage] = {}
     if index and index.stays:  # which one connection may keep as the owner sees them, and as others do
         kept = index.lasting.setdefault("owner" if workspace.hides is None else "public", kept)
-    pages: dict[str, _KeptPage] = {}
+    pages: dict[str, _CachedPage] = {}
     found: dict[int, CurrentLine] = {}
     for entry in entries:
         if entry.path not in pages:
@@ -82,7 +82,7 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
     return found
 
 
-class _KeptPage(NamedTuple):
+class _CachedPage(NamedTuple):
     """A page as it was read: `state` of its file, None where that says too little, its lines, and what was found in it."""
 
     state: tuple[int, ...] | None
@@ -90,16 +90,16 @@ class _KeptPage(NamedTuple):
     seen: dict[tuple[int, int, int], CurrentLine | None]
 
 
-def _page(workspace: Workspace, path: str, kept: dict[str, _KeptPage]) -> _KeptPage:
+def _page(workspace: Workspace, path: str, kept: dict[str, _CachedPage]) -> _CachedPage:
     state = _state(workspace, path)
     known = kept.pop(path, None)
     if known and known.state == state is not None:
         kept[path] = known
         return known
     try:
-        page = _KeptPage(state, page_lines(workspace, path), {})
+        page = _CachedPage(state, page_lines(workspace, path), {})
     except MemctlError:
-        return _KeptPage(None, [], {})
+        return _CachedPage(None, [], {})
     if page.state:
         if len(kept) >= MOST_PAGES or sum(each.state[2] for each in kept.values() if each.state) >= MOST_BYTES:
             kept.clear()

@@ -353,7 +353,7 @@ def lines_holding(
         sought = set(names)
         return {i: (its, bool(fact)) for i, _, fact, its in rows if not sought.isdisjoint(its.split("\n"))}
     for term in wanted:
-        for line_names, held in _told_with(index, term).items():
+        for line_names, held in _dated_lines_with(index, term).items():
             if line_names not in about:
                 about[line_names] = not set(names).isdisjoint(line_names.split("\n"))
             if about[line_names]:
@@ -365,17 +365,17 @@ _TOLD = (
     "SELECT words.rowid, entry.day, entry.role = 'fact', entry.names FROM words JOIN speaking AS entry "
     "ON entry.id = words.rowid WHERE words MATCH ?"
 )
-_Told = dict[str, list[tuple[int, str, int]]]
+_DatedLines = dict[str, list[tuple[int, str, int]]]
 
 
-def _told_with(index: Index, term: str) -> _Told:
+def _dated_lines_with(index: Index, term: str) -> _DatedLines:
     """By the names on them, the lines that hold a term: the id of each, its day, and whether it is a fact. A process that
     stays asks once for each term.
     """
-    known, size = index.remembered("told", lambda: (dict[str, _Told](), Counter[str]()))
+    known, size = index.remembered("told", lambda: (dict[str, _DatedLines](), Counter[str]()))
     if term in known:
         return known[term]
-    found: _Told = {}
+    found: _DatedLines = {}
     for number, day, fact, line_names in index.rows(f"{_TOLD} AND entry.day IS NOT NULL", [match_expression((term,))]):
         found.setdefault(line_names, []).append((number, intern(day), fact))
         size["lines"] += 1

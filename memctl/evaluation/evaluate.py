@@ -122,7 +122,7 @@ class Configuration(NamedTuple):
     hops: int = 1  # with more than one, lines that are related to the hits follow them
 
 
-class DatedQuestion(NamedTuple):
+class TimedQuery(NamedTuple):
     """A question, the day on which it is asked, and the day up to which it may know."""
 
     text: str
@@ -175,7 +175,7 @@ class Searcher:
         self._depth = depth
         self.warnings: Counter[str] = Counter()
 
-    def rank(self, configuration: Configuration, asked: DatedQuestion) -> tuple[Sequence[_Places], Sequence[_Places]]:
+    def rank(self, configuration: Configuration, asked: TimedQuery) -> tuple[Sequence[_Places], Sequence[_Places]]:
         """What one configuration finds, best first, each hit by the places that it cites; and what it finds further down.
 
         Usage for a question that recall refuses.
@@ -193,7 +193,7 @@ class Searcher:
         hits = [places_of(hit) for hit in (*answer.hits, *(answer.related or ()))]
         return hits, hits if deep == shown else [places_of(hit) for hit in self.answer(configuration, asked, deep).hits]
 
-    def answer(self, configuration: Configuration, asked: DatedQuestion, k: int) -> Answer:
+    def answer(self, configuration: Configuration, asked: TimedQuery, k: int) -> Answer:
         """What recall answers in a configuration."""
         query, memory = asked.query, self.memory.on(asked.today)
         if configuration.base == "words":
@@ -225,7 +225,7 @@ class Missed(NamedTuple):
 
 
 def explain_miss(
-    searcher: Searcher, configuration: Configuration, result: Result, asked: DatedQuestion, depth: int
+    searcher: Searcher, configuration: Configuration, result: Result, asked: TimedQuery, depth: int
 ) -> Missed:
     """Look for the gold of a question much further down than `depth`, and say why it is there."""
     question, standing, ranks = result.question, result.standing, result.lines
@@ -473,11 +473,7 @@ def _sessions_of(question: LabelledQuestion, kept: Sequence[LocatedGold], sessio
 
 
 def _ask(
-    searcher: Searcher,
-    configurations: Sequence[Configuration],
-    result: Result,
-    sessions: Sessions,
-    asked: DatedQuestion,
+    searcher: Searcher, configurations: Sequence[Configuration], result: Result, sessions: Sessions, asked: TimedQuery
 ) -> Result:
     lines, places, refused = {}, {}, None
     for configuration in configurations:
@@ -491,11 +487,11 @@ def _ask(
     return result._replace(lines=lines, places=places, refused=refused)
 
 
-def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> DatedQuestion:
+def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> TimedQuery:
     """The question on its day: that of its own `as_of`, of the options, or `today`."""
     written = question.as_of or options.as_of
     if written is None:
-        return DatedQuestion(question.text, today)
+        return TimedQuery(question.text, today)
     period = parse_when(written, today)
     day = (period.last or period.first) if period else None
     if day is None and (match := _YMD.search(written)):
@@ -503,7 +499,7 @@ def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> D
     if day is None:
         place = f"{question.place}: as_of" if question.as_of else "--as-of"
         raise Usage(f"{place} {written!r} is not understood", "write 2025-11-27 or 2025-11")
-    return DatedQuestion(question.text, day, day)
+    return TimedQuery(question.text, day, day)
 
 
 def _score(made: Evaluation, options: EvalOptions) -> None:

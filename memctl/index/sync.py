@@ -29,7 +29,7 @@ _WHAT = "indexing"  # as progress is told
 RACY_NS = 2_000_000_000  # a file changed so shortly before our look may change again without a new mtime (as in git)
 
 
-class PendingPage(NamedTuple):
+class Pending(NamedTuple):
     """A page that needs work: as it is on disk, None if it is gone; and as the index knows it, None if that does not."""
 
     disk: PageFile | None
@@ -55,14 +55,14 @@ class PendingPage(NamedTuple):
         return (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
 
 
-def changes(found: Sequence[PageFile], known: Sequence[IndexedFile]) -> list[PendingPage]:
+def changes(found: Sequence[PageFile], known: Sequence[IndexedFile]) -> list[Pending]:
     """One step for each page that is not surely what the index knows: those on disk in their order, then what is gone."""
     rows = {row.path: row for row in known}
-    steps = [PendingPage(disk, rows.pop(disk.path, None)) for disk in found]
-    return [step for step in steps if not _is_known(step)] + [PendingPage(None, row) for row in rows.values()]
+    steps = [Pending(disk, rows.pop(disk.path, None)) for disk in found]
+    return [step for step in steps if not _is_known(step)] + [Pending(None, row) for row in rows.values()]
 
 
-def _is_known(step: PendingPage) -> bool:
+def _is_known(step: Pending) -> bool:
     """True where the index surely holds the page as it is: nothing is to be done."""
     disk, row = step
     if disk is None or row is None:
@@ -226,7 +226,7 @@ class _Limits(NamedTuple):
     parallel: bool
 
 
-def _is_same(workspace: Workspace, step: PendingPage) -> bool:
+def _is_same(workspace: Workspace, step: Pending) -> bool:
     """True for a page that only may have changed, being younger than two seconds when we looked."""
     disk, row = step
     if disk is None or disk.status is None or row is None:
@@ -237,12 +237,7 @@ def _is_same(workspace: Workspace, step: PendingPage) -> bool:
 
 
 def _take_all(
-    workspace: Workspace,
-    index: Index,
-    steps: list[PendingPage],
-    report: SyncReport,
-    limits: _Limits,
-    progress: Progress,
+    workspace: Workspace, index: Index, steps: list[Pending], report: SyncReport, limits: _Limits, progress: Progress
 ) -> None:
     """Take the steps until the time is over, and say in the report what stood in the way."""
     wanted = [(disk.path, row.sha256 if row else b"") for disk, row in steps if disk and disk.status]
@@ -274,12 +269,7 @@ def _take_all(
 
 
 def _take_some(
-    index: Index,
-    steps: Sequence[PendingPage],
-    reads: Iterator[Read],
-    report: SyncReport,
-    limits: _Limits,
-    seconds: float,
+    index: Index, steps: Sequence[Pending], reads: Iterator[Read], report: SyncReport, limits: _Limits, seconds: float
 ) -> int:
     """Take steps for some seconds, in one transaction; returns how many."""
     end = min(time.monotonic() + seconds, limits.deadline)
@@ -293,7 +283,7 @@ def _take_some(
     return len(steps)
 
 
-def _take(index: Index, step: PendingPage, reads: Iterator[Read], report: SyncReport) -> None:
+def _take(index: Index, step: Pending, reads: Iterator[Read], report: SyncReport) -> None:
     """Make the index hold one page as it is on disk; of those that could be opened, `reads` has the next one."""
     disk, row = step
     if disk is None:

@@ -32,7 +32,7 @@ from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
 from .asked import is_mere_date, is_polite, names_said, points_back
-from .rank import Candidate, SearchScore
+from .rank import Candidate, Score
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -137,16 +137,14 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
     )
 
 
-def stating_lines(
-    index: Index, found: Mapping[int, SearchScore], entries: Mapping[int, Row]
-) -> Mapping[int, SearchScore]:
+def stating_lines(index: Index, found: Mapping[int, Score], entries: Mapping[int, Row]) -> Mapping[int, Score]:
     """What was found, with the line that stated a belief in the place of its head on bank/opinions.md."""
     heads = (i for i, e in entries.items() if e.path == OPINIONS and e.kind == Kind.OPINION.value and e.block is None)
     stated = {i: chain.stated for i in heads if (chain := chain_of(index, i)) and chain.stated}
     if not stated:
         return found
     line_of = {entry.ref: entry.id for entry in reversed(placed(index, stated.values()))}
-    made: dict[int, SearchScore] = {}
+    made: dict[int, Score] = {}
     for i, how in found.items():
         line = line_of.get(stated.get(i, ""), i)
         if line not in made or made[line].relevance < how.relevance:
@@ -154,9 +152,7 @@ def stating_lines(
     return made
 
 
-def lines_of_pages(
-    index: Index, found: Mapping[int, SearchScore], entries: Mapping[int, Row]
-) -> Mapping[int, SearchScore]:
+def lines_of_pages(index: Index, found: Mapping[int, Score], entries: Mapping[int, Row]) -> Mapping[int, Score]:
     """What was found, with the best line of its page, or the first, in the place of front matter.
 
     A note that has nothing of the question but a link to a page stands below that page.
@@ -173,12 +169,12 @@ def lines_of_pages(
     made = {i: little[i] if i in links else how for i, how in found.items() if i not in front}
     for i, page in placed_elsewhere.items():
         line, worth = best.get(page, first[page]), (little[i] if i in front else found[i]).relevance
-        known = made.get(line, SearchScore(0.0, {"near": 1}, found[i].parts))
+        known = made.get(line, Score(0.0, {"near": 1}, found[i].parts))
         made[line] = known._replace(relevance=max(known.relevance, worth))
     return made
 
 
-def _only_linking(index: Index, found: Mapping[int, SearchScore], entries: Mapping[int, Row]) -> dict[int, int]:
+def _only_linking(index: Index, found: Mapping[int, Score], entries: Mapping[int, Row]) -> dict[int, int]:
     """The notes of which the question has only words that name a page they link to -> that page."""
     own = {i: set(found[i].parts.get("own", "").split()) for i in entries}
     titles: dict[int, set[str]] = {}
@@ -259,7 +255,7 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
 
 
-def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, SearchScore]) -> Hit:
+def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Score]) -> Hit:
     """A hit with the headings above it and the lines around it, of which those that were found are marked."""
     leads = leads_a_list(entry, hit)
     steps = _LISTED if leads else _BELOW if entry.role == Role.HEADING.value else _AROUND
@@ -281,7 +277,7 @@ def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Sea
     return replace(hit, passage=lines, heading_path=path)
 
 
-def is_match(found: SearchScore | None) -> bool:
+def is_match(found: Score | None) -> bool:
     """True for what was found by its own words or by its meaning, not by the lines beside it."""
     return found is not None and bool(found.why.keys() & {"lexical", "vector", "slot", "recent"})
 

@@ -59,7 +59,7 @@ from . import asked, entry_hits
 from .answer import answerable, explain_empty, fit_hits, fit_related
 from .entry_hits import candidate_of, hits_of, lines_of_pages, owner_names, stating_lines, with_beliefs
 from .query import with_aliases, with_phrases, with_tags
-from .rank import Candidate, Ranked, SearchScore, order
+from .rank import Candidate, Ranked, Score, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
 
@@ -188,7 +188,7 @@ def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[
     return found, warnings
 
 
-def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapping[int, SearchScore]:
+def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapping[int, Score]:
     """The best `width` lines that words and vectors find, and the lines that fill the slot which is asked for.
 
     The newest lines, where there are no words to look for. Nothing, with a warning, where a statement runs over `SECONDS`.
@@ -209,7 +209,7 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
         index.limit_time(float("inf"))
 
 
-def _with_slots(request: _Request, found: Mapping[int, SearchScore]) -> Mapping[int, SearchScore]:
+def _with_slots(request: _Request, found: Mapping[int, Score]) -> Mapping[int, Score]:
     """What was found, above it what holds now in the slots that the question asks for: "where do I live?", "which database?"."""
     index, query = request.memory.index, request.query
     owners = _owners_of_slots(request)
@@ -220,8 +220,8 @@ def _with_slots(request: _Request, found: Mapping[int, SearchScore]) -> Mapping[
     verdict = judge(index, rows, request.day, query.as_of)
     current = {i for i, validity in verdict.validity.items() if validity.holds(request.day)}
     top = _above(found)
-    before = {i: found.get(i, SearchScore(0.0, {}, {})) for i in passing(index, current, request.condition)}
-    return {**found, **{i: SearchScore(top, {"slot": 1, **each.why}, each.parts) for i, each in before.items()}}
+    before = {i: found.get(i, Score(0.0, {}, {})) for i in passing(index, current, request.condition)}
+    return {**found, **{i: Score(top, {"slot": 1, **each.why}, each.parts) for i, each in before.items()}}
 
 
 def _owners_of_slots(request: _Request) -> set[str]:
@@ -236,22 +236,22 @@ def _owners_of_slots(request: _Request) -> set[str]:
     return keys
 
 
-def _above(found: Mapping[int, SearchScore]) -> float:
+def _above(found: Mapping[int, Score]) -> float:
     """A relevance above all that was found."""
     return _SLOT_BOOST * max((each.relevance for each in found.values()), default=0.5)
 
 
-def _with_definition(request: _Request, found: Mapping[int, SearchScore]) -> Mapping[int, SearchScore]:
+def _with_definition(request: _Request, found: Mapping[int, Score]) -> Mapping[int, Score]:
     """What was found, above it the first line on the page of an entity, where the question is who or what that is."""
     index, name = request.memory.index, asked.asked_name(request.query.words)
     entities = (resolve(index, name) or named_entities(index, name)) if name else []
     if len(entities) != 1 or not {*terms(name)} <= {term for known in entities[0].names for term in terms(known)}:
         return found
     first = passing(index, first_lines(index, filter(None, [entities[0].page])).values(), request.condition)
-    return {**found, **{i: SearchScore(_above(found), {"lexical": 1, "entity": 1}, {}) for i in first}}
+    return {**found, **{i: Score(_above(found), {"lexical": 1, "entity": 1}, {}) for i in first}}
 
 
-def _newest(request: _Request, width: int) -> Mapping[int, SearchScore]:
+def _newest(request: _Request, width: int) -> Mapping[int, Score]:
     """The newest `width` lines, of the time that is asked for if one is."""
     query, spans = request.query, [request.query.days]
     if query.times and not query.days:
@@ -263,20 +263,20 @@ def _newest(request: _Request, width: int) -> Mapping[int, SearchScore]:
         if len(ids) < width:
             condition = condition_of(replace(query, days=days), request.about)
             ids |= dict.fromkeys(newest(request.memory.index, condition, width))
-    return {i: SearchScore(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
+    return {i: Score(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
 
 
 class _Judged(NamedTuple):
     """What was found, by id of the row, with the verdict on it and on what replaced it."""
 
-    found: Mapping[int, SearchScore]
+    found: Mapping[int, Score]
     entries: Mapping[int, Row]  # those of it that may be shown
     verdict: Validities
     perhaps_replaced: Mapping[int, Replaced] = MappingProxyType({})  # in words, by a newer line
     told_again: Mapping[int, int] = MappingProxyType({})  # older -> newer line that answers as well and stands above
 
 
-def _judge(request: _Request, found: Mapping[int, SearchScore]) -> _Judged:
+def _judge(request: _Request, found: Mapping[int, Score]) -> _Judged:
     """The verdict on what was found; in the place of a belief's head stands the line that stated it."""
     index, query = request.memory.index, request.query
     entries = by_ids(index, found)

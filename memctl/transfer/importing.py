@@ -37,7 +37,7 @@ from ..retain.retain import retain
 from ..review.keep import PAGE
 from .foreign import (
     KINDS,
-    SkippedItem,
+    Skipped,
     conversation_page,
     imported,
     is_exported,
@@ -82,7 +82,7 @@ class Imported:
     same: int = 0
     kept: int = 0
     known: int = 0
-    left: list[SkippedItem] = field(default_factory=list)
+    left: list[Skipped] = field(default_factory=list)
     diff: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -345,16 +345,16 @@ class _Import:
             self.done.logs.append(f"memory/{day}.md")
 
     def _leave(self, place: str, reason: str) -> None:
-        self.done.left.append(SkippedItem(place, reason))
+        self.done.left.append(Skipped(place, reason))
 
 
-def _other_files(folder: Path) -> Iterator[SkippedItem]:
+def _other_files(folder: Path) -> Iterator[Skipped]:
     """Every file of a folder that is not a note, by itself; settings of the program as one."""
     for root, names, files in os.walk(folder):
         below = Path(root).relative_to(folder)
         for hidden in sorted(name for name in names if name.startswith(".") and name not in _OTHERS):
-            yield SkippedItem(str(below / hidden), "settings of the other program")
+            yield Skipped(str(below / hidden), "settings of the other program")
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _OTHERS)
         for name in sorted(files):
             if not name.lower().endswith(_NOTES):
-                yield SkippedItem(str(below / name), "not Markdown; stays where it is")
+                yield Skipped(str(below / name), "not Markdown; stays where it is")

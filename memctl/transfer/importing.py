@@ -35,17 +35,7 @@ from ..notes.files import create, read_page
 from ..notes.workspace import PAGES, PageFile, Workspace
 from ..retain.retain import retain
 from ..review.keep import PAGE
-from .foreign import (
-    KINDS,
-    Skipped,
-    conversation_page,
-    imported,
-    is_exported,
-    is_memory,
-    memory_of,
-    place_below,
-    place_of,
-)
+from .foreign import KINDS, Skip, conversation_page, imported, is_exported, is_memory, memory_of, place_below, place_of
 
 _FILES = {"mem0", "chatgpt"}
 _NOTES = (".md", ".markdown")
@@ -82,7 +72,7 @@ class Imported:
     same: int = 0
     kept: int = 0
     known: int = 0
-    left: list[Skipped] = field(default_factory=list)
+    left: list[Skip] = field(default_factory=list)
     diff: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -345,16 +335,16 @@ class _Import:
             self.done.logs.append(f"memory/{day}.md")
 
     def _leave(self, place: str, reason: str) -> None:
-        self.done.left.append(Skipped(place, reason))
+        self.done.left.append(Skip(place, reason))
 
 
-def _other_files(folder: Path) -> Iterator[Skipped]:
+def _other_files(folder: Path) -> Iterator[Skip]:
     """Every file of a folder that is not a note, by itself; settings of the program as one."""
     for root, names, files in os.walk(folder):
         below = Path(root).relative_to(folder)
         for hidden in sorted(name for name in names if name.startswith(".") and name not in _OTHERS):
-            yield Skipped(str(below / hidden), "settings of the other program")
+            yield Skip(str(below / hidden), "settings of the other program")
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _OTHERS)
         for name in sorted(files):
             if not name.lower().endswith(_NOTES):
-                yield Skipped(str(below / name), "not Markdown; stays where it is")
+                yield Skip(str(below / name), "not Markdown; stays where it is")

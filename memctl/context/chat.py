@@ -18,7 +18,7 @@ from ..index.resident import Resident
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace, find_workspace
 from ..recall.answer import plain_words, repeats
-from ..recall.asked import is_polite
+from ..recall.wording import is_polite
 from .chat_messages import (
     ChatLimits,
     Message,

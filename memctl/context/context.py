@@ -21,11 +21,11 @@ from ..language.names import as_listed, find_names, has_han
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
 from ..notes.workspace import PAGES, TEMPLATES
-from ..recall.asked import asked_times
 from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks_anywhere
 from ..recall.recall import WEAK, recall
+from ..recall.wording import question_times
 from ..review.question import waiting_line
 from .counters import counter_of
 from .layers import CORE_PAGE, Layers, core_page, query_of
@@ -193,7 +193,7 @@ def _times_alone(query: Query, names: Collection[str], today: date) -> Sequence[
     rest = " ".join(word for word in query.words.split() if own.isdisjoint(terms(word)) or has_han(word))
     for name in names if has_han(rest) else ():
         rest = re.sub(re.escape(name), "", rest, flags=re.IGNORECASE)
-    asked = asked_times(rest, today)
+    asked = question_times(rest, today)
     return asked.times if asked.bare else ()
 
 

@@ -31,8 +31,8 @@ from ..markdown.lines import Role, content_of
 from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
-from .asked import is_mere_date, is_polite, names_said, points_back
 from .rank import Candidate, Score
+from .wording import is_mere_date, is_polite, names_mentioned, points_back
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -112,7 +112,7 @@ def owner_names(memory: OpenMemory) -> tuple[str, ...]:
     told = slots_holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
     projects = {row.subject for row in in_slots(index, "project", None)}
     names = slot_names(index)
-    said = {n for _, hit in told if len(hit.content) <= _A_NAME for n in names_said(names, hit.content)}
+    said = {n for _, hit in told if len(hit.content) <= _A_NAME for n in names_mentioned(names, hit.content)}
     return ("", *(n for n in names if n and (n in projects or n in said)))
 
 

@@ -126,7 +126,7 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
         entry.id,
         Kind(entry.kind),
         entry.role,
-        entry.told_on,
+        entry.written_on,
         entry.valid,
         entry.importance,
         entry.content_key,

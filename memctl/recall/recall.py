@@ -358,7 +358,7 @@ def _timed(request: _Request, entries: Iterable[Row]) -> set[int]:
     told = [row for row in entries if asks and _is_state(row, asks)]
     seen = reread(request.memory.workspace, told, request.memory.index)
     texts = ((row, text_of(row, seen[row.id]).content) for row in told if row.id in seen)
-    return {row.id for row, text in texts if says_when(text, row.told_on or request.day)}
+    return {row.id for row, text in texts if says_when(text, row.written_on or request.day)}
 
 
 def _question_words(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:

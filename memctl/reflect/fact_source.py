@@ -69,7 +69,7 @@ class FactSource:
         seen = reread(self.memory.workspace, ordered)
         found: dict[str, TrustedFact] = {}
         for entry in ordered:
-            day, fact = entry.told_on, text_of(entry, seen[entry.id]).fact if entry.id in seen else None
+            day, fact = entry.written_on, text_of(entry, seen[entry.id]).fact if entry.id in seen else None
             if fact and day and entry.ref not in wrong and entry.ref not in found:
                 found[entry.ref] = TrustedFact(entry.ref, fact, day, seen[entry.id].cited, self.names_of(fact))
         return list(found.values())

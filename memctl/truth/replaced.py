@@ -185,7 +185,7 @@ class _Finder:
             text = text_of(entry, seen[entry.id])
             said = text.content if text.fact else text.content[:_LONGEST]
             names = name_terms(self._names(entry))
-            self._statements[entry.id] = Statement(said, names, Kind(entry.kind), entry.told_on, entry.slot)
+            self._statements[entry.id] = Statement(said, names, Kind(entry.kind), entry.written_on, entry.slot)
             self._unweighed.append(self._statements[entry.id])
 
     def _names(self, entry: Row) -> Set[str]:

@@ -312,7 +312,7 @@ def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
     return sorted({key for name in names for (key,) in index.rows(_KEYS_OF, (name,))})
 
 
-def told_between(index: Index, since: date | None, until: date) -> list[Row]:
+def written_between(index: Index, since: date | None, until: date) -> list[Row]:
     """Lines that say something by themselves, written down in those days (None: ever, or on no day), as they stand."""
     sql = "SELECT id FROM speaking WHERE day >= ?1 AND day <= ?2 OR ?1 = '' AND day IS NULL"
     return selected(index, sql, (str(since or ""), str(until)))

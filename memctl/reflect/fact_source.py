@@ -209,7 +209,7 @@ class FactsSince:
         index, today = source.memory.index, source.memory.today
         stated = set() if since == date.min else set(beliefs.opinions_from(index, since, today))
         older = beliefs.speaking(index, stated | set(map(belief_id, stated)), today) if stated else []
-        twins, named = beliefs.told_first(index, since, today, {*cited, *(row.ref for row in older)})
+        twins, named = beliefs.cited_or_linking(index, since, today, {*cited, *(row.ref for row in older)})
         rows = {row.id: row for row in (*by_ids(index, twins).values(), *older)}
         found = {fact.ref: fact for fact in source.evidence(rows.values())}
         self._apart = {row.ref for row in rows.values()}

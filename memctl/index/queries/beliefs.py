@@ -206,7 +206,7 @@ _TWINS = "ref IN (SELECT ref FROM countable WHERE day >= ?1 AND day <= ?2 GROUP 
 _LINKED = "id IN (SELECT entry FROM link WHERE relation IN ('supports', 'refutes', 'supersedes'))"
 
 
-def told_first(index: Index, since: date, until: date, refs: Iterable[str]) -> tuple[list[int], list[int]]:
+def cited_or_linking(index: Index, since: date, until: date, refs: Iterable[str]) -> tuple[list[int], list[int]]:
     """Ids of those facts that count, of these days, which share their id with another; and of others that bear one of
     these ids or name another line by its id."""
     days = str(since), str(until)

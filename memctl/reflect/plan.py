@@ -21,7 +21,7 @@ from ..errors import MemctlError
 from ..facts import is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_until
+from ..index.queries.beliefs import days_between, days_due, merged_pages, names_of_facts, pages_of_names, tasks_until
 from ..index.queries.names import all_entities, resolve
 from ..language.names import entity_key
 from ..markdown import blocks
@@ -223,7 +223,7 @@ class Planner:
         """How many facts name each of those whose part is made again, because of a change or of beliefs about these."""
         keys = keys | self._changes.names
         if self._changes.whole:
-            keys |= {"", *names_told(self._index, self._today), *(each.key for each in self._entities.values())}
+            keys |= {"", *names_of_facts(self._index, self._today), *(each.key for each in self._entities.values())}
         names = {self._facts.known.known_as(key) if key else "" for key in keys}
         counts = {}
         for name in names:

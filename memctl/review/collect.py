@@ -17,7 +17,15 @@ from ..facts import Citation, Period, days_before, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import from_outside, names_told, newest_about, page_hashes, past_plans, said_since, settled
+from ..index.queries.beliefs import (
+    from_outside,
+    names_of_facts,
+    newest_about,
+    page_hashes,
+    past_plans,
+    said_since,
+    settled,
+)
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.recalled import recalled_lately
@@ -283,7 +291,7 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
     """Names so much alike that they may be of one."""
     index, known = memory.index, KnownNames(memory.index)
     named = [(each.name, name) for each in all_entities(index) for name in (each.name, *each.names)]
-    keys = names_told(index, memory.today)
+    keys = names_of_facts(index, memory.today)
     without_page = keys - {entity_key(name) for _, name in named}
     similar = SimilarNames([*named, *((key, key) for key in sorted(without_page))])
     for entity in sorted({known.known_as(key) for key in keys}):

@@ -227,7 +227,7 @@ def answers_until(index: Index, until: date) -> list[Row]:
     return selected(index, sql, (str(until),))
 
 
-def names_told(index: Index, until: date) -> set[str]:
+def names_of_facts(index: Index, until: date) -> set[str]:
     """Keys of the names on facts that count, written down until that day: `named_since` ever, a name at a time.
 
     No more is read than the list of names, and of each the lines up to the first that counts.

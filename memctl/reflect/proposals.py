@@ -19,7 +19,7 @@ from ..facts import Citation, Kind, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_told, important
+from ..index.queries.beliefs import days_cited, important
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..language.analyzer import query_terms
@@ -221,7 +221,7 @@ def candidates(
 ) -> list[CoreCandidate]:
     """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
     facts = source.hits(by_ids(index, important(index, IMPORTANCE, today)).values())
-    cited_on = days_told(index, [hit.ref for hit in facts], today)
+    cited_on = days_cited(index, [hit.ref for hit in facts], today)
     found = [*_facts(facts, cited_on), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
     return [each._replace(person=_is_person(index, each.entities)) for each in found]
 

@@ -373,7 +373,7 @@ def important(index: Index, least: float, until: date) -> list[int]:
     return index.column(sql, (least, str(until)))
 
 
-def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[str]]:
+def days_cited(index: Index, refs: Iterable[str], until: date) -> dict[str, list[str]]:
     """The days of the other lines that count and say the same as some facts, or name them as evidence, by id."""
     wanted = list(refs)
     said = index.rows_in("SELECT id, ref, content_key FROM live WHERE ref IN ({keys})", wanted)

@@ -21,7 +21,7 @@ from ..notes.workspace import PageFile, Workspace
 from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
 from .index import Index, IndexedFile, Progress, silent
-from .queries.entries import dump, private_refs, terms_held
+from .queries.entries import dump, indexed_terms, private_refs
 from .queries.forget import expunge, has_leftovers
 from .row import PageRows
 
@@ -99,7 +99,7 @@ def _processors() -> int:
 
 def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = None) -> Read:
     """A page that the index knows under a hash (empty: not at all). Search terms that `index` holds are not made again."""
-    from .rows import rows_made  # with the parser, which a fresh index never needs
+    from .rows import iter_rows  # with the parser, which a fresh index never needs
 
     try:
         page = read_page(workspace, path)
@@ -107,8 +107,8 @@ def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = 
         return Read(problem=getattr(error, "reason", error.what))
     rows = None
     if page.sha256 != sha256:
-        held = terms_held(index, path) if index and sha256 and len(page.text) >= LARGE_PAGE else None
-        rows = rows_made(path, page.text, held)
+        held = indexed_terms(index, path) if index and sha256 and len(page.text) >= LARGE_PAGE else None
+        rows = iter_rows(path, page.text, held)
     return Read(rows, page.status, page.sha256, page.looked_ns, page.warning)
 
 

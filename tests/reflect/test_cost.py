@@ -18,9 +18,9 @@ from memctl.ids import question_id
 from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
 from memctl.index.index import Index
-from memctl.index.queries.entries import terms_held
+from memctl.index.queries.entries import indexed_terms
 from memctl.index.reread import reread
-from memctl.index.rows import rows_made, rows_of
+from memctl.index.rows import iter_rows, rows_of
 from memctl.index.sync import sync, verify
 from memctl.notes.workspace import Workspace
 from memctl.recall import entry_hits
@@ -54,7 +54,7 @@ def test_terms_that_are_held_give_equal_rows() -> None:
     changed = PAGE.replace("### Ann", "### Ann\n\n- a new line", 1).replace("- W", "- B", 1)
     for text in (PAGE, changed):
         with patch("memctl.index.rows.joined_terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
-            made = rows_made(PATH, text, held)
+            made = iter_rows(PATH, text, held)
             made = made._replace(rows=tuple(made.rows))
         assert made == rows_of(PATH, text)
 
@@ -62,7 +62,7 @@ def test_terms_that_are_held_give_equal_rows() -> None:
 def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: Path) -> None:
     workspace = write_pages(tmp_path / "notes", {PATH: PAGE})
     with_index(workspace, lambda index: sync(workspace, index))
-    held = with_index(workspace, lambda index: terms_held(index, PATH))
+    held = with_index(workspace, lambda index: indexed_terms(index, PATH))
     assert held == {(row.role, row.digest): row.own for row in rows_of(PATH, PAGE).rows}
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
     with (

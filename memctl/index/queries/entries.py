@@ -420,7 +420,7 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
         yield from index.each(sql)
 
 
-def terms_held(index: Index, path: str) -> dict[tuple[str, int], str]:
+def indexed_terms(index: Index, path: str) -> dict[tuple[str, int], str]:
     """The search terms of the lines of a page, by role and digest."""
     sql = (
         "SELECT entry.role, entry.digest, words.own FROM page JOIN entry ON entry.page = page.id "

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, is_trusted, said_as
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import by_refs, own_and_entry, refs_standing
+from ..index.queries.entries import by_refs, existing_refs, own_and_entry
 from ..index.queries.names import mention_counts, near_name, resolve
 from ..index.row import Row
 from ..index.rows import rows_of
@@ -215,7 +215,7 @@ def _of_others(memory: OpenMemory, fact: Fact) -> Fact:
 
 def citing_known(memory: OpenMemory, text: str) -> str:
     """A text in which no id is cited that no line has."""
-    return without_ids(text, lambda refs: memory.run(lambda at: refs_standing(at.index, refs)))
+    return without_ids(text, lambda refs: memory.run(lambda at: existing_refs(at.index, refs)))
 
 
 def _append(workspace: Workspace, path: str, facts: Sequence[Fact], day: date, dry_run: bool) -> tuple[str, Addition]:

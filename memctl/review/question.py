@@ -25,7 +25,7 @@ from ..hits import Hit, hit_json
 from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled_ids
-from ..index.queries.entries import refs_standing
+from ..index.queries.entries import existing_refs
 from ..markdown.escape import beginning, many, one_line
 from ..markdown.evidence_line import QUOTED
 from ..notes.files import prepare_memory, write_derived
@@ -338,7 +338,7 @@ def waiting(memory: OpenMemory) -> int:
         answered = settled_ids(at.index, last)
         left = [doubt for ref, doubt in last.items() if ref not in answered]
         lines = [doubt.about for doubt in left if doubt.kind not in ("same", "keep")]
-        there = refs_standing(at.index, {each for refs in lines for ref in refs for each in ids_of_line(ref)})
+        there = existing_refs(at.index, {each for refs in lines for ref in refs for each in ids_of_line(ref)})
         gone = sum(not all(there.intersection(ids_of_line(ref)) for ref in refs) for refs in lines)
         return len(left) - gone
 

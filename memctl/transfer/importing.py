@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..errors import CannotWrite, OutsideWorkspace, PageUnreadable, Refused, Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import refs_standing
+from ..index.queries.entries import existing_refs
 from ..index.queries.names import paths_by_name
 from ..index.rows import rows_of
 from ..index.sync import sync
@@ -324,7 +324,7 @@ class _Import:
     def _retain(self, day: date, facts: list[Fact]) -> None:
         options = self._options
         ids = {fact.block_id for fact in facts if fact.block_id}
-        taken = self._memory.run(lambda at: refs_standing(at.index, ids))  # no other line may pass for one that is here
+        taken = self._memory.run(lambda at: existing_refs(at.index, ids))  # no other line may pass for one that is here
         facts = [replace(fact, block_id=None) if fact.block_id in taken else fact for fact in facts]
         made = retain(self._memory, facts, day, dry_run=options.dry_run, allow_secrets=options.allow_secrets)
         new = sum(not kept.already for kept in made.kept)

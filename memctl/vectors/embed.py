@@ -20,7 +20,7 @@ from ..ids import text_key
 from ..index.index import Index
 from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Leaf, entries_of, leaves, page_stands, titles_and_lengths
+from ..index.queries.entries import Leaf, entries_of, leaves, page_exists, titles_and_lengths
 from ..index.queries.forget import is_unclean
 from ..index.reread import reread, text_of
 from ..index.row import Row
@@ -263,7 +263,7 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[i
     None if the index has other rows of it by now.
     """
     with memory.index.reading():
-        if not page_stands(memory.index, leaf.id, leaf.rows_sum):
+        if not page_exists(memory.index, leaf.id, leaf.rows_sum):
             return None
         entries = entries_of(memory.index, leaf.id)
         titles = titles_and_lengths(memory.index, [leaf.id])

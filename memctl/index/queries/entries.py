@@ -234,7 +234,7 @@ def by_refs(index: Index, refs: Iterable[str]) -> list[Row]:
     return sorted(found, key=attrgetter("place"))
 
 
-def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
+def existing_refs(index: Index, refs: Iterable[str]) -> set[str]:
     """Those of some ids that a line has, copies left out."""
     return set(index.column_in("SELECT DISTINCT ref FROM live WHERE ref IN ({keys})", refs))
 
@@ -565,7 +565,7 @@ def embeddable(index: Index) -> int:
     return int(index.rows("SELECT coalesce(sum(embedded), 0) FROM page")[0][0])
 
 
-def page_stands(index: Index, page: int, rows_sum: bytes) -> bool:
+def page_exists(index: Index, page: int, rows_sum: bytes) -> bool:
     """True while the index holds these rows of a page."""
     return index.rows("SELECT rows_sum FROM page WHERE id = ?", (page,)) == [(rows_sum,)]
 

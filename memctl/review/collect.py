@@ -18,12 +18,12 @@ from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import (
+    facts_since,
     from_outside,
     names_of_facts,
     newest_about,
     page_hashes,
     past_plans,
-    said_since,
     settled,
 )
 from ..index.queries.entries import by_ids, by_refs, saying
@@ -279,7 +279,7 @@ def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
 
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    fresh = said_since(memory.index, since)
+    fresh = facts_since(memory.index, since)
     for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
         if not pair.judgement.is_certain:
             kind, *sides = pair.asked_as

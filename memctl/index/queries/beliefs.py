@@ -133,7 +133,7 @@ def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) ->
     return selected(index, sql, (*names, entry.day, *names, entry.day, entry.id, limit))
 
 
-def said_since(index: Index, since: date) -> list[int]:
+def facts_since(index: Index, since: date) -> list[int]:
     """Ids of the facts written down from a day on; neither copies nor observations."""
     return index.column("SELECT id FROM told WHERE day >= ? AND kind <> 'observation'", (str(since),))
 

@@ -215,14 +215,14 @@ def ingest(
             first_line=source.first_line,
         )  # fmt: skip
         if options.form is None and source.name.startswith("memory/") and log_day(source.name):
-            turns = iter(list(turns) or told_in_log(memory, source.name, notes))
+            turns = iter(list(turns) or prose_turns(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
         if source.first_line > 1:
             run.stop(f"for lack of time, only what follows from line {source.first_line:,} on was looked at")
         return run.finish(run.candidates(turns), apply)
 
 
-def told_in_log(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
+def prose_turns(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
     """What a daily log tells in prose, each paragraph a message of who keeps it; not its facts, nor what is private or managed."""
     from ..markdown.page import parse_page
     from ..markdown.private import private_lines

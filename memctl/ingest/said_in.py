@@ -19,7 +19,7 @@ from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..recall.lookup import Passage, show_all
 from .formats import read_transcript
-from .ingest import open_transcript, told_in_log
+from .ingest import open_transcript, prose_turns
 from .turns import Notes, Turn
 
 _SOURCE = re.compile(r"\w+:(?P<path>.+)#L(?P<line>\d+)")
@@ -100,7 +100,7 @@ def _turns(memory: OpenMemory, path: str) -> Iterator[Turn]:
     """What was said in a file; nothing where it cannot be read, or leads out of the workspace."""
     with suppress(MemctlError):
         if log_day(memory.workspace.contain(path)) and path.startswith("memory/"):
-            yield from told_in_log(memory, path, Notes())
+            yield from prose_turns(memory, path, Notes())
         elif memory.workspace.hides is None:  # a transcript is not a page: others than the owner do not see it
             with open_transcript(memory.workspace, memory.workspace.root / path) as source:
                 yield from read_transcript(source.pieces, Notes())

@@ -29,7 +29,7 @@ from ..recall.wording import question_times
 from ..review.question import waiting_line
 from .counters import counter_of
 from .layers import CORE_PAGE, Layers, core_page, query_of
-from .pack import Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
+from .pack import Item, Pack, build_pack, fitting, item_of, recalled_block, stable_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def context(
         if recalled:
             chosen["recalled"] = layers.recalled(message, left, before)
         waiting = waiting if count(waiting) <= left else ""
-        return made_pack(shown_core, chosen, budget, count, [*warnings, *layers.warnings], waiting, layers.rest)
+        return build_pack(shown_core, chosen, budget, count, [*warnings, *layers.warnings], waiting, layers.rest)
 
     return memory.run(job)
 

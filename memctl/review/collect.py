@@ -43,7 +43,7 @@ from ..reflect.record import in_conflict, program_of
 from ..reflect.reflect import planned_edit
 from ..truth.replaced import replaced_since
 from . import keep
-from .question import KINDS, Doubt, Question, ids_of_line, read_held, remember, remember_held, shown
+from .question import KINDS, Doubt, Question, cache_questions, cached_questions, ids_of_line, remember, shown
 
 _ALIKE = 0.2  # where a word that both lines share, or somebody else, is all that tells of a change
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
@@ -64,7 +64,7 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
     remember(memory.workspace, found)
     for state, doubts in looked_up:  # where the pages stayed as they were while they were read
         if memory.run(lambda at: not at.synced().stale and _state(at)) == state:
-            remember_held(memory.workspace, state, doubts)
+            cache_questions(memory.workspace, state, doubts)
     _in_public(memory, questions)
     return found if memory.workspace.hides is None else tuple(each for each in found if not each.is_for_owner)
 
@@ -234,7 +234,7 @@ def _doubts(memory: OpenMemory, looked_up: list[tuple[str, list[Doubt]]]) -> Ite
     """
     yield from _quick_doubts(memory)
     state = _state(memory)
-    doubts = read_held(memory.workspace, state) if state else None
+    doubts = cached_questions(memory.workspace, state) if state else None
     if doubts is None:
         doubts = [*_replaced(memory, days_before(memory.today, _LATELY)), *_left_by_reflect(memory)]
         looked_up += [(state, doubts)] if state else []

@@ -286,12 +286,12 @@ def shown(workspace: Workspace, name: str = _FILE) -> dict[str, Shown]:
     return {}
 
 
-def remember_held(workspace: Workspace, state: str, doubts: Iterable[Doubt]) -> None:
+def cache_questions(workspace: Workspace, state: str, doubts: Iterable[Doubt]) -> None:
     """Keep what is to be asked of this state of the pages."""
     _put(workspace, HELD, json.dumps([state, [list(doubt) for doubt in doubts]]))
 
 
-def read_held(workspace: Workspace, state: str) -> list[Doubt] | None:
+def cached_questions(workspace: Workspace, state: str) -> list[Doubt] | None:
     """The questions that were found for this state of the pages; None where they were not kept."""
     with suppress(ValueError, TypeError):
         known, rows = json.loads(_text(workspace, HELD) or "[0, []]")

@@ -331,7 +331,7 @@ class Index:
             found += self.rows(sql.replace("{keys}", _question_marks(size)), [*first, *piece, *filling])
         return found
 
-    def each_known(
+    def cached_each(
         self, name: str, keys: Iterable[int], sql: str, make: Callable[[tuple[Any, ...]], T]
     ) -> dict[int, T]:
         """What `make` makes of the row of each key, the first column of a `rows_in`; keys without a row are left out.

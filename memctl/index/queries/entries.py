@@ -155,7 +155,7 @@ def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
         "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
     )
-    return index.each_known("lines", ids, sql, lambda row: (row[1], row[2]))
+    return index.cached_each("lines", ids, sql, lambda row: (row[1], row[2]))
 
 
 def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[str, str, int, int]]:
@@ -215,7 +215,7 @@ _JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = 
 
 def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Row]:
     """Entries by id, in page order."""
-    return index.each_known("entries", ids, f"{_JOINED} WHERE entry.id IN ({{keys}})", lambda row: Row(*row))
+    return index.cached_each("entries", ids, f"{_JOINED} WHERE entry.id IN ({{keys}})", lambda row: Row(*row))
 
 
 def selected(index: Index, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:

@@ -61,7 +61,7 @@ def test_what_its_holder_may_have_reversed_is_questioned(tmp_path: Path, held: s
     (pair,) = asked(workspace)
     assert (pair.belief, pair.fact, pair.judgement.kind) == ("o-held", "newer", "reversal")
     assert view(workspace, "o-held").questioned == date(2025, 11, 10)
-    assert view(workspace, "o-held").standing.confidence == 0.8
+    assert view(workspace, "o-held").ledger.confidence == 0.8
     assert chain(workspace, "o-newer") == ["10 stated 1 newer"]
     assert held not in (workspace.root / "bank/entities/Anna.md").read_text("utf-8").partition("## Timeline")[0]
 

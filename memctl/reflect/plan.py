@@ -73,10 +73,8 @@ class Planner:
         if self._changes.is_empty:
             return []
         paths = self._paths(self._touched(set()))
-        missing = (
-            (name, path) for name, path in paths.items() if not self._exists(path) and self._facts.has_lines(name)
-        )
-        return [Edit(path, None, new_page(name, path) or "") for name, path in missing]
+        missing = ((name, path) for name, path in paths.items() if not self._exists(path))
+        return [Edit(path, None, new_page(name, path) or "") for name, path in missing if self._facts.has_lines(name)]
 
     def plan(self, propose: bool) -> Iterator[PlannedBlock | Edit]:
         """Every page that may have to change, in the order in which they are written."""
@@ -317,8 +315,6 @@ class Planner:
 
         if any(sections.values()) or self._exists(path):
             yield PlannedBlock(path, name, f"# {title}\n", body)
-
-    # -- bank/lessons.md, bank/digest/, bank/proposals.md -------------------------------------------------------------
 
     def _lessons(self) -> Iterator[PlannedBlock]:
         """Plan bank/lessons.md: the tasks whose outcomes changed, each from all of them, and what failed across tasks."""

@@ -66,7 +66,7 @@ class BuildRecord:
 
 
 class Changes(NamedTuple):
-    """What has to be made again: with `whole`, everything; `first` is the first day whose facts may speak otherwise to beliefs."""
+    """What has to be made again: with `whole`, everything; `first` is the first day whose facts beliefs are replayed from."""
 
     whole: bool
     names: set[str]

@@ -36,7 +36,7 @@ ONLINE, FROM_PEER = 0.9, 0.25
 
 
 @dataclass
-class Found:
+class Score:
     """What came of a week."""
 
     kept: int = 0
@@ -73,7 +73,7 @@ class Week:
         self, base: Path, machines: int, facts: int, reflecting: int, compared: int, exchanges: int = 2
     ) -> None:
         seed, self.compared, self.exchanges = 1, compared, exchanges
-        self.base, self.facts, self.chance, self.found = base, facts, Random(seed), Found()
+        self.base, self.facts, self.chance, self.found = base, facts, Random(seed), Score()
         self.words, self.cast = vocabulary(seed), cast_of(seed, max(2_500, 7 * machines * facts))
         self.hub = base / "hub.git"
         self.roots = [base / f"machine{number:02}" for number in range(machines)]
@@ -97,7 +97,7 @@ class Week:
         """The memory of a machine on a day."""
         return memctl.open(root, now=datetime(day.year, day.month, day.day, 12), resident=False)
 
-    def live(self, days: int) -> Found:
+    def live(self, days: int) -> Score:
         """Run the week, bring everything together, and say what came of it."""
         for number in range(days):
             day = FIRST + timedelta(days=number)

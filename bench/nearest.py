@@ -67,7 +67,7 @@ def make(folder: Path, size: int, like: Path | None) -> None:
     from memctl.notes.workspace import Workspace
     from memctl.vectors.file import begin_vectors
     from memctl.vectors.quantized import Code, encode
-    from memctl.vectors.tables import FoundVector
+    from memctl.vectors.tables import StoredVector
 
     random = np.random.default_rng(1)
     rows, asked = mixed(random, size, like) if like else made_up(random, size)
@@ -82,7 +82,7 @@ def make(folder: Path, size: int, like: Path | None) -> None:
         for start in range(0, size, PAGE):
             places = range(start, min(start + PAGE, size))
             vectors.put_codes({keys[place]: Code(0, float(norms[place]), codes[place].tobytes()) for place in places})
-            vectors.put_pack(start // PAGE + 1, b"sum", [FoundVector(p - start, keys[p], p) for p in places])
+            vectors.put_pack(start // PAGE + 1, b"sum", [StoredVector(p - start, keys[p], p) for p in places])
     vectors.truncate()
     vectors.close()
     questions = [encode(question.tolist(), mean) for question in asked]

@@ -20,9 +20,10 @@ import shutil
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import date, datetime, timedelta
+from inspect import isgenerator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,7 +33,7 @@ from generate import LAST_DAY, cast_of, make_workspace, page_of, vocabulary
 
 import memctl
 from memctl.reflect import reflect as night
-from memctl.reflect.reflect import Planner
+from memctl.reflect.plan import Planner
 
 TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
 PARTS = (
@@ -40,9 +41,9 @@ PARTS = (
     (night, "sync", "sync"),
     (night, "conflicts_in", "count"),
     (Planner, "__init__", "plan"),
-    (Planner, "beliefs", "beliefs"),
-    (Planner, "pages", "entities"),
-    (Planner, "lessons", "lessons"),
+    (Planner, "_opinions", "beliefs"),
+    (Planner, "_names", "entities"),
+    (Planner, "_lessons", "lessons"),
 )
 DAYS = 8  # those of the window, the new one with them
 SHARED = ("opinions", "world", "experience", "lessons")
@@ -148,13 +149,26 @@ def _timed_parts() -> Iterator[dict[str, float]]:
     """The CPU seconds of each part of a night."""
     seconds: dict[str, float] = defaultdict(float)
 
+    def timed_steps(part: str, steps: Any) -> Generator[Any, Any, Any]:
+        """What a generator yields and returns; writing the pages that it plans is not its time."""
+        while True:
+            start = time.process_time()
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                return end.value
+            finally:
+                seconds[part] += time.process_time() - start
+            yield step
+
     def timed(part: str, job: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **more: Any) -> Any:
             start = time.process_time()
             try:
-                return job(*args, **more)
+                found = job(*args, **more)
             finally:
                 seconds[part] += time.process_time() - start
+            return timed_steps(part, found) if isgenerator(found) else found
 
         return run
 

@@ -37,7 +37,7 @@ from memctl.vectors import models as embedders
 from memctl.vectors.file import begin_vectors
 from memctl.vectors.models import Embedder
 from memctl.vectors.quantized import Code
-from memctl.vectors.tables import FoundVector
+from memctl.vectors.tables import StoredVector
 
 TODAY = date(2025, 11, 30)
 FTS = "CREATE VIRTUAL TABLE f USING fts5(own, tokenize = \"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'\")"
@@ -220,7 +220,7 @@ def vectors_of_chance(opened: Any) -> tuple[int, Embedder]:
                 norm = math.sqrt(sum((n - 256 if n > 127 else n) ** 2 for n in numbers))
                 key = chance.getrandbits(63)
                 codes[key] = Code(0, norm, numbers)
-                rows.append(FoundVector(entry.id, key, entry.digest))
+                rows.append(StoredVector(entry.id, key, entry.digest))
             with vectors.writing():
                 vectors.put_codes(codes)
                 vectors.put_pack(leaf.id, leaf.rows_sum, rows)

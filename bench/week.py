@@ -27,7 +27,7 @@ from week_life import SHORT, Lived, Scale, Turn, counters, digest, line_of, live
 from week_model import Message
 
 
-class Kept(NamedTuple):
+class RetainedFact(NamedTuple):
     """A line that was written into a log, and what of the script it tells; None: junk."""
 
     line: str
@@ -77,7 +77,7 @@ def is_proven(folder: Path, asked: Question, reply: str) -> bool:
     return all(word in said and word in line.casefold() for word in asked.words)
 
 
-def kept_lines(lived: Lived) -> Iterator[Kept]:
+def kept_lines(lived: Lived) -> Iterator[RetainedFact]:
     """Every fact line of the logs, with what of the script it tells. What was told already, or not so, is junk, too."""
     folder = lived.workspace
     assert folder
@@ -90,7 +90,7 @@ def kept_lines(lived: Lived) -> Iterator[Kept]:
             said, tells = source_of(folder, line)[1], None
             if (script := told.get(said["timestamp"])) and is_said(line, said["content"]):
                 tells = next((words for words in script.keep if all(w in line.casefold() for w in words)), None)
-            yield Kept(f"{page.name}: {line}", None if tells in seen else tells)
+            yield RetainedFact(f"{page.name}: {line}", None if tells in seen else tells)
             if tells:
                 seen.add(tells)
 

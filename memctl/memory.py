@@ -40,11 +40,15 @@ if TYPE_CHECKING:
     from .index.queries.entries import Query
     from .index.sync import SyncReport, Verified
     from .ingest import ingest
-    from .ingest.ingest import CandidateFact as CandidateFact, Ingested as Ingested, SaidIn as SaidIn
+    from .ingest.ingest import (
+        CandidateFact as CandidateFact,
+        Ingested as Ingested,
+        SourceConversation as SourceConversation,
+    )
     from .language import analyzer, dates
     from .maintenance import check, init, status, undo
     from .maintenance.check import Finding
-    from .maintenance.init import Made
+    from .maintenance.init import InitReport
     from .maintenance.status import Glance, Status
     from .maintenance.undo import Undone
     from .notes import files
@@ -115,7 +119,7 @@ def open_memory(
     return Memory(workspace, clock, tell=tell, resident=Resident(workspace))
 
 
-def init_workspace(folder: Path, *, git: bool = False) -> Made:
+def init_workspace(folder: Path, *, git: bool = False) -> InitReport:
     """Make a folder a workspace; nothing is overwritten."""
     return init.init(folder, git)
 
@@ -206,7 +210,7 @@ class Memory(OpenMemory):
         """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""
         return lookup.show_all(self, [reference] if isinstance(reference, str) else reference, context)
 
-    def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
+    def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SourceConversation, ...]:
         """The turns in which facts were said, with `context` turns around each, wherever their transcript lies now."""
         return ingest.said_in(self, [reference] if isinstance(reference, str) else reference, context)
 
@@ -216,7 +220,7 @@ class Memory(OpenMemory):
 
     def lessons(self, task: str | None = None) -> tuple[Task, ...]:
         """What worked and what failed, by task, counted from outcomes; of one task, named in about these words."""
-        return fact_source.told_lessons(self, task)
+        return fact_source.task_lessons(self, task)
 
     def place(self, reference: str) -> Citation:
         """Where a citation, an id, a name, a page or a day (`today`, 2025-11-27) stands; the log of a day need not exist."""

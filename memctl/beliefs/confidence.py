@@ -7,7 +7,7 @@ share c0 was for it. Evidence adds its weight to one side; confidence is the mea
 
 s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/evidence_line.py):
     1    `for=`, `against=`, an answer to a question of review, the same words again, hedged or not
-    1/2  INFERRED: what a rule of stance finds (`_weigh` in replay.py), and where a model answered
+    1/2  INFERRED: what a rule of stance finds (`_apply` in replay.py), and where a model answered
     0    hedged, hearsay, aside or about the past, without a mark: `WEIGHS_NOTHING` in stance/stance.py
 
 u is 1, 1/2, 1/3 … for the items of one source on one day, strongest first, those for and those against in one series. Who
@@ -78,7 +78,7 @@ def replay(items: Iterable[Evidence]) -> list[float]:
 
     ValueError for an unknown verdict.
     """
-    return [state.path[-1] for state in _states(in_order(items))]
+    return [posterior.path[-1] for posterior in _posteriors(in_order(items))]
 
 
 def ledger(items: Iterable[Evidence]) -> Ledger:
@@ -89,11 +89,11 @@ def ledger(items: Iterable[Evidence]) -> Ledger:
     older to their newer half, each with its weight, if it is more than two standard errors. ValueError for an unknown
     verdict.
     """
-    state = [_State(), *_states(in_order(items))][-1]
-    confidence, (a, b), turn = state.path[-1], state.weights, _turn(state.sides)
-    deviation = math.sqrt(confidence * (1 - confidence) / (state.k + a + b + 1))
-    change = confidence - state.path[0]
-    moved = change if abs(change) > _MOVEMENT - _EQUAL else turn or _drift(state.sides, state.heft)
+    last = [_Posterior(), *_posteriors(in_order(items))][-1]
+    confidence, (a, b), turn = last.path[-1], last.weights, _recent_shift(last.sides)
+    deviation = math.sqrt(confidence * (1 - confidence) / (last.prior_weight + a + b + 1))
+    change = confidence - last.path[0]
+    moved = change if abs(change) > _MOVEMENT - _EQUAL else turn or _half_shift(last.sides, last.piece_weights)
     trend = "rising" if moved > 0 else "falling" if moved < 0 else "steady"
     contested = turn != 0 or (min(a, b) >= 1.5 and abs(confidence - 0.5) < 0.15)
     return Ledger(confidence, deviation, a, b, contested, trend)
@@ -104,14 +104,14 @@ def shown(confidence: float) -> str:
     return f"{_clamped(confidence):.2f}"
 
 
-class _State:
-    """What a statement or an anchor gave, and the evidence since."""
+class _Posterior:
+    """The Beta distribution so far: the prior that a statement or an anchor gave, and the evidence since."""
 
-    def __init__(self, c0: float = UNSAID, k: float = _GUESSED, begun: bool = False) -> None:
-        self.c0, self.k, self.begun = c0, k, begun  # begun: something gave c0
+    def __init__(self, prior: float = UNSAID, prior_weight: float = _GUESSED, is_stated: bool = False) -> None:
+        self.prior, self.prior_weight, self.is_stated = prior, prior_weight, is_stated
         self.sides: list[float] = []  # each piece of evidence: 1 for, 0 against
-        self.heft: list[float] = []  # what each weighed when it came
-        self.path = [_clamped(c0)]  # the last confidences
+        self.piece_weights: list[float] = []  # the weight of each when it was added
+        self.path = [_clamped(prior)]  # the last confidences
         self._before = (0.0, 0.0)  # weights of the days before `_day`
         self._day: date | None = None
         self._series: dict[str, list[tuple[float, str, float]]] = {}  # of `_day`, by source: -strength, ref, side
@@ -128,15 +128,18 @@ class _State:
 
     def add(self, item: Evidence) -> None:
         value = min(1.0, max(0.0, item.value))
-        if item.verdict == "stated" and not self.begun:
-            self.c0, self.k, self.begun = value, _GUESSED if item.guessed else _WRITTEN, True
+        if item.verdict == "stated" and not self.is_stated:
+            self.prior, self.prior_weight, self.is_stated = value, _GUESSED if item.guessed else _WRITTEN, True
             self.path = self.path if self.sides else []
         elif item.verdict == "stated":  # again: a number draws confidence towards itself
             self._weigh(item, 1.0, 1.0 if item.guessed else value)
         else:
             self._weigh(item, value, 1.0 if item.verdict == "for" else 0.0)
         a, b = self.weights
-        self.path = [*self.path[-_RECENT:], _clamped((self.k * self.c0 + a) / (self.k + a + b))]
+        self.path = [
+            *self.path[-_RECENT:],
+            _clamped((self.prior_weight * self.prior + a) / (self.prior_weight + a + b)),
+        ]
 
     def _weigh(self, item: Evidence, strength: float, side: float) -> None:
         if item.day != self._day:
@@ -145,20 +148,20 @@ class _State:
         series.append((-strength, item.ref, side))
         series.sort()
         self.sides.append(side)
-        self.heft.append(strength / len(series))
+        self.piece_weights.append(strength / len(series))
 
 
-def _states(ordered: Iterable[Evidence]) -> Iterator[_State]:
-    state = _State()
+def _posteriors(ordered: Iterable[Evidence]) -> Iterator[_Posterior]:
+    posterior = _Posterior()
     for item in ordered:
         if item.verdict == "set":
-            state = _State(min(1.0, max(0.0, item.value)), _WRITTEN, True)
+            posterior = _Posterior(min(1.0, max(0.0, item.value)), _WRITTEN, True)
         else:
-            state.add(item)
-        yield state
+            posterior.add(item)
+        yield posterior
 
 
-def _turn(sides: list[float]) -> float:
+def _recent_shift(sides: list[float]) -> float:
     """How much more the last five are for the belief than all before, if that is half or more of all there is; else 0."""
     if len(sides) < 8:
         return 0.0
@@ -166,10 +169,10 @@ def _turn(sides: list[float]) -> float:
     return difference if abs(difference) > 0.5 - _EQUAL else 0.0
 
 
-def _drift(sides: list[float], heft: list[float]) -> float:
+def _half_shift(sides: list[float], piece_weights: list[float]) -> float:
     """How much more the newer half is for the belief than the older; 0 if that may well be chance."""
     middle = len(sides) // 2
-    halves = [list(zip(sides[part], heft[part], strict=True)) for part in (slice(middle), slice(middle, None))]
+    halves = [list(zip(sides[part], piece_weights[part], strict=True)) for part in (slice(middle), slice(middle, None))]
     totals = [sum(weight for _, weight in half) for half in halves]
     if len(sides) < _HALVES or not all(totals):
         return 0.0
@@ -207,22 +210,22 @@ class Belief:
     day: date  # when it was stated
     stated: str | None  # the id of the line that stated it
     entry: BeliefEntry | None = None  # how it stands on the page; None for a new one
-    items: list[Bullet] = field(default_factory=list)  # its evidence as the page is to show it
-    machine: set[str] = field(default_factory=set)  # ids of the evidence that reflect found, and no person
+    bullets: list[Bullet] = field(default_factory=list)  # its evidence as the page is to show it
+    found_refs: set[str] = field(default_factory=set)  # ids of the evidence that reflect found, and no person
     refused: Set[str] = frozenset()  # ids of the evidence that a person took out
     over: date | None = None  # since when a line says that it is replaced
     evidence: list[Evidence] = field(default_factory=list)  # its evidence as confidence counts it
     number: str = ""  # its confidence as the page is to show it
 
     @property
-    def standing(self) -> Ledger:
+    def ledger(self) -> Ledger:
         """Confidence, weights and trend as of its last piece of evidence."""
         return ledger(self.evidence)
 
     @property
     def mark(self) -> LastWritten:
         """What the page is to remember of this writing."""
-        codes = {b.ref: code_of(b) for b in self.items if b.ref and b.ref in self.machine}
+        codes = {b.ref: code_of(b) for b in self.bullets if b.ref and b.ref in self.found_refs}
         return LastWritten(self.number, codes | dict.fromkeys(self.refused, "!"))
 
     @property
@@ -231,16 +234,16 @@ class Belief:
         if self.entry is None or self.entry.fact.confidence is None:
             return True
         was = {(b.day, b.verdict, b.ref, b.gone) for _, b in self.entry.bullets}
-        now = {(b.day, b.verdict, b.ref, b.gone) for b in self.items}
+        now = {(b.day, b.verdict, b.ref, b.gone) for b in self.bullets}
         return f"{self.entry.fact.confidence:.2f}" != self.number or was != now
 
     @property
     def days_moved(self) -> set[date]:
         """The days of its evidence, from the first on whose evidence or number does not stand on the page as it is now."""
-        standing = [bullet for _, bullet in self.entry.bullets] if self.entry else []
-        was, now = ({(b.day, b.verdict, b.ref or "", b.gone, b.shown) for b in each} for each in (standing, self.items))
+        before = [bullet for _, bullet in self.entry.bullets] if self.entry else []
+        was, now = ({(b.day, b.verdict, b.ref or "", b.gone, b.shown) for b in each} for each in (before, self.bullets))
         first = min((day for day, *_ in was ^ now), default=date.min)
-        return {b.day for b in (*standing, *self.items) if b.day >= first}
+        return {b.day for b in (*before, *self.bullets) if b.day >= first}
 
     @property
     def is_current(self) -> bool:
@@ -249,7 +252,7 @@ class Belief:
 
     def counts(self, side: str) -> int:
         """How many pieces of evidence are `for`, or `against`."""
-        return sum(b.verdict == side and not b.gone for b in self.items)
+        return sum(b.verdict == side and not b.gone for b in self.bullets)
 
 
 def stated_in(entry: BeliefEntry) -> Bullet | None:
@@ -272,8 +275,7 @@ def own_id(entry: BeliefEntry) -> str:
 
 def refused(entry: BeliefEntry, mark: LastWritten | None) -> set[str]:
     """Evidence that a person took out: it stood under the belief when it was last written, and does not now."""
-    standing = {bullet.ref for _, bullet in entry.bullets}
-    return {ref for ref in mark.codes if ref not in standing} if mark else set()
+    return mark.codes.keys() - entry.refs if mark else set()
 
 
 def is_edited(entry: BeliefEntry, mark: LastWritten | None) -> bool:
@@ -301,7 +303,7 @@ def is_worded_as_stated(entry: BeliefEntry, stated: Bullet) -> bool:
 def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     """Put the evidence in order and write behind each piece the confidence that follows."""
     bullet_of: dict[Evidence, Bullet] = {}
-    for number, bullet in enumerate(belief.items):
+    for number, bullet in enumerate(belief.bullets):
         if bullet.gone or bullet.verdict in ASIDE:
             continue
         place = places.get(bullet.ref or "")
@@ -321,6 +323,6 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         says_it_itself = item.verdict == "set" or (item.verdict == "stated" and at == 0)
         bullet = bullet_of[item]._replace(after=None if says_it_itself else float(shown(confidence)))
         placed.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
-    placed += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
-    belief.items = [bullet for _, bullet in sorted(placed, key=lambda pair: pair[0])]
+    placed += [((b.day, 3, b.ref or ""), b) for b in belief.bullets if b.gone or b.verdict in ASIDE]
+    belief.bullets = [bullet for _, bullet in sorted(placed, key=lambda pair: pair[0])]
     belief.number = shown([UNSAID, *after][-1])

@@ -47,11 +47,11 @@ def read_entries(text: str) -> tuple[list[BeliefEntry], Page]:
     entries = list(page.entries)
     for at, entry in enumerate(entries):
         if entry.role is Role.FACT and entry.block is None and entry.fact and entry.fact.kind is Kind.OPINION:
-            found.append(_entered(entries, at, page.lines))
+            found.append(_read_entry(entries, at, page.lines))
     return found, page
 
 
-def _entered(entries: Sequence[Entry], at: int, lines: Sequence[str]) -> BeliefEntry:
+def _read_entry(entries: Sequence[Entry], at: int, lines: Sequence[str]) -> BeliefEntry:
     head = entries[at]
     assert head.fact is not None
     depth = _depth(lines[head.span.line - 1])
@@ -62,7 +62,7 @@ def _entered(entries: Sequence[Entry], at: int, lines: Sequence[str]) -> BeliefE
         if entry.role is Role.HEADING or entry.block is not None:
             break
         if _depth(lines[entry.span.line - 1]) <= depth:
-            if entry.role in _ASIDES and _goes_on(entries[below + 1 :], lines, depth):
+            if entry.role in _ASIDES and _evidence_follows(entries[below + 1 :], lines, depth):
                 continue
             break
         end = entry.span.end_line
@@ -71,7 +71,7 @@ def _entered(entries: Sequence[Entry], at: int, lines: Sequence[str]) -> BeliefE
     return BeliefEntry(head.span, end, head.fact, tuple(bullets), " " * depth)
 
 
-def _goes_on(after: Sequence[Entry], lines: Sequence[str], depth: int) -> bool:
+def _evidence_follows(after: Sequence[Entry], lines: Sequence[str], depth: int) -> bool:
     """True where evidence follows: a comment at the left edge, above it, did not end the belief."""
     following = next((entry for entry in after if entry.role not in _ASIDES), None)
     if following is None or following.role is not Role.ITEM or following.block is not None:
@@ -219,7 +219,7 @@ _Marks = Mapping[str, LastWritten]
 _IsOurs = Callable[[BeliefEntry, LastWritten], bool]
 
 
-def settled(text: str, before: tuple[str, str] | None, is_ours: _IsOurs) -> str | None:
+def merged_page(text: str, before: tuple[str, str] | None, is_ours: _IsOurs) -> str | None:
     """The page without conflict markers: our side, with the marks of both; None if a person has a part in a conflict.
 
     `before` is the page as ours and theirs had it, None if nobody knows. `is_ours` tells whether nothing in an entry is
@@ -231,7 +231,7 @@ def settled(text: str, before: tuple[str, str] | None, is_ours: _IsOurs) -> str 
         return None
     if before and (same := _same_by_hand(text, before, is_ours)):
         return same
-    ours, theirs = map(_told_by, pages)
+    ours, theirs = map(_marks_on, pages)
     entries = [read_entries(side.text)[0] for side in sides]
     if not all(_is_written(side, found, ours, theirs, is_ours) for side, found in zip(sides, entries, strict=True)):
         return None
@@ -247,12 +247,12 @@ def _one_side(
     marked = [pair for marks in (ours, theirs) for pair in marks.items()]
     if any(_is_refused(mark, kept.get(ref), ref in left_out) for ref, mark in marked):
         return None
-    marks = {ref: _joined(ref, ours, theirs, kept.get(ref)) for ref in ours.keys() | theirs.keys()}
+    marks = {ref: _merged_mark(ref, ours, theirs, kept.get(ref)) for ref in ours.keys() | theirs.keys()}
     # All that is reflect's alone goes, disputed or not: so both machines state it again in one order.
     text, free = _by_hand(text, marks, is_ours)
     gone = {ref for ref, mark in marked if mark.head is None}
-    standing = {ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)}
-    return splice(text, LEDGER, last_written_body(standing))
+    left = {ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)}
+    return splice(text, LEDGER, last_written_body(left))
 
 
 def _by_hand(page: str, marks: _Marks, is_ours: _IsOurs) -> tuple[str, set[str | None]]:
@@ -271,30 +271,29 @@ def _same_by_hand(text: str, before: tuple[str, str], is_ours: _IsOurs) -> str |
         return None
     found = set()
     for page in before:
-        marks = _told_by(page)
+        marks = _marks_on(page)
         bare, free = _by_hand(page, marks, is_ours)
         kept = {ref: mark for ref, mark in marks.items() if ref not in free}
         found.add(splice(splice(bare, LEDGER, ""), LEDGER, last_written_body(kept)))
     return found.pop() if len(found) == 1 else None
 
 
-def _told_by(page: str) -> dict[str, LastWritten]:
+def _marks_on(page: str) -> dict[str, LastWritten]:
     """The marks of a page, with what a person has taken out since: evidence, and whole beliefs (no head)."""
-    entries = {entry.ref: {bullet.ref for _, bullet in entry.bullets} for entry in read_entries(page)[0]}
-    told = {}
+    entries = {entry.ref: entry.refs for entry in read_entries(page)[0]}
+    marks = {}
     for ref, mark in read_last_written(page).items():
         codes = {fact: code if fact in entries.get(ref, ()) else "!" for fact, code in mark.codes.items()}
-        told[ref] = LastWritten(mark.head if ref in entries else None, codes)
-    return told
+        marks[ref] = LastWritten(mark.head if ref in entries else None, codes)
+    return marks
 
 
 def _is_refused(mark: LastWritten, entry: BeliefEntry | None, left_out: bool) -> bool:
     """True if a person took out on one side what stands on the other, or what would be stated again."""
     if mark.head is None:
         return entry is not None or left_out
-    standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
     refused = {fact for fact, code in mark.codes.items() if code == "!"}
-    return bool(refused & standing) or (left_out and bool(refused))
+    return bool(entry and refused & entry.refs) or (left_out and bool(refused))
 
 
 def _is_written(side: Side, entries: list[BeliefEntry], ours: _Marks, theirs: _Marks, is_ours: _IsOurs) -> bool:
@@ -303,17 +302,17 @@ def _is_written(side: Side, entries: list[BeliefEntry], ours: _Marks, theirs: _M
     written = {n for b in live_blocks(lines) if b.name == LEDGER for n in range(b.begin, b.end + 1)}
     for entry in entries:
         inside = range(entry.span.line, entry.end + 1)
-        if not side.disputed.isdisjoint(inside) and is_ours(entry, _joined(entry.ref or "", ours, theirs, entry)):
+        if not side.disputed.isdisjoint(inside) and is_ours(entry, _merged_mark(entry.ref or "", ours, theirs, entry)):
             written.update(inside)
     return side.disputed <= written
 
 
-def _joined(ref: str, ours: _Marks, theirs: _Marks, entry: BeliefEntry | None) -> LastWritten:
+def _merged_mark(ref: str, ours: _Marks, theirs: _Marks, entry: BeliefEntry | None) -> LastWritten:
     """The marks of both sides for a belief as it stands on one of them, or has been taken out."""
     marks = [marks[ref] for marks in (ours, theirs) if ref in marks]
-    standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
-    told = [told for mark in reversed(marks) for told in mark.codes.items()]
-    codes = {fact: code for fact, code in told if (fact in standing) is (code != "!")}
+    on_page = entry.refs if entry else set()
+    pairs = [pair for mark in reversed(marks) for pair in mark.codes.items()]
+    codes = {fact: code for fact, code in pairs if (fact in on_page) is (code != "!")}
     if entry is None:
         return LastWritten(None, codes)
     numbers = [mark.head for mark in marks if mark.head]

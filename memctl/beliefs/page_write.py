@@ -108,10 +108,10 @@ def _body(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> list[str]
         at, owner = span.end_line, _key(bullet)
     below.setdefault(owner, []).extend(lines[at : entry.end])
     made = below.pop(None)
-    kept = {_key(bullet) for bullet in belief.items}
+    kept = {_key(bullet) for bullet in belief.bullets}
     for key in [key for key in below if key not in kept]:
         made += below.pop(key)
-    for bullet in belief.items:
+    for bullet in belief.bullets:
         made += raw.get(bullet) or [indent + render_bullet(bullet)]
         made += below.pop(_key(bullet), [])
     return made
@@ -125,12 +125,12 @@ def _new_entries(replayed: Replayed, lines: Sequence[str]) -> Iterator[_Edit]:
     """Each new belief behind the last one of ours that was stated before it; the first ones at the end of the page."""
     standing = [(b, b.entry) for b in replayed.beliefs if b.entry]
     at = max((entry.end for _, entry in standing), default=_end(lines))
-    at = next((entry.span.line - 1 for b, entry in standing if b.stated in b.machine), at)
+    at = next((entry.span.line - 1 for b, entry in standing if b.stated in b.found_refs), at)
     places: dict[int, list[str]] = {}
     for belief in replayed.beliefs:
         if belief.entry is None:
             places.setdefault(at, []).extend(_rendered(belief))
-        elif belief.stated in belief.machine:
+        elif belief.stated in belief.found_refs:
             at = belief.entry.end
     for at, made in places.items():
         above = lines[at - 1] if at else ""
@@ -150,4 +150,4 @@ def _rendered(belief: Belief) -> list[str]:
     head = Fact(Kind.OPINION, belief.fact.text, belief.fact.entities, block_id=belief.ref)
     line = f"- {render(head)}"
     first = page_read.head_until(page_read.head_with(line, belief.number), belief.over)
-    return [first, *(f"  - {render_bullet(bullet)}" for bullet in belief.items)]
+    return [first, *(f"  - {render_bullet(bullet)}" for bullet in belief.bullets)]

@@ -36,20 +36,20 @@ class TrustedFact(NamedTuple):
     names: frozenset[str]
 
 
-class AnswerLine(NamedTuple):
-    """A line that says what another one says: `S(for=o-1,by=f-2)`."""
+class ExplicitEvidence(NamedTuple):
+    """Evidence that is named by ids: a line with `for=` or its like, or an answer, `S(for=o-1,by=f-2)`, that speaks for one."""
 
-    said: Fact
-    by: TrustedFact  # that other line; where a fact speaks for itself, the same
+    links: Fact  # the fact whose `for=`, `against=` and `supersedes=` count
+    line: TrustedFact  # the evidence: the same line, or the one that an answer names
     weight: float = 1.0
 
     @property
     def key(self) -> str:
         """Equal for answers that say the same of the same line."""
-        return repr((self.by.ref, self.weight, self.said.supports, self.said.refutes, self.said.supersedes))
+        return repr((self.line.ref, self.weight, self.links.supports, self.links.refutes, self.links.supersedes))
 
 
-class AskedPair(NamedTuple):
+class UncertainPair(NamedTuple):
     """A belief and a fact that may speak to it, for `memctl review`: no number changes until somebody answers."""
 
     belief: str  # their ids
@@ -63,6 +63,15 @@ class AskedPair(NamedTuple):
         return question_id("reversed" if self.judgement.kind == "reversal" else "belief", self.belief, self.fact)
 
 
+class Moved(NamedTuple):
+    """A belief whose confidence changed; `before` is None for a new one, `after` for one taken back."""
+
+    ref: str
+    text: str
+    before: float | None
+    after: float | None
+
+
 class Replayed(NamedTuple):
     """What a replay finds."""
 
@@ -70,8 +79,18 @@ class Replayed(NamedTuple):
     withdrawn: tuple[BeliefEntry, ...]  # what reflect takes back from the page
     marks: Mapping[str, LastWritten]  # what the page is to remember, by id of the belief
     notes: tuple[str, ...]  # what a person should know
-    asked: tuple[AskedPair, ...] = ()  # the pairs that only an owner can judge and has not
-    met: tuple[AskedPair, ...] = ()  # all such pairs, also those about a belief that is over by now
+    open_questions: tuple[UncertainPair, ...] = ()  # the pairs that only an owner can judge and has not
+    uncertain: tuple[UncertainPair, ...] = ()  # all such pairs, also those about a belief that is over by now
+
+    def moved(self, confidences: Mapping[str | None, float | None]) -> list[Moved]:
+        """The beliefs whose number changed; `confidences` are earlier ones of those that do not stand on the page, by id."""
+        found = []
+        for belief in self.beliefs:
+            before = belief.entry.fact.confidence if belief.entry else confidences.get(belief.ref)
+            if not belief.fact.private and (before is None or f"{before:.2f}" != belief.number):
+                found.append(Moved(belief.ref, belief.fact.text, before, float(belief.number)))
+        found += [Moved(entry.ref or "", entry.fact.text, entry.fact.confidence, None) for entry in self.withdrawn]
+        return found
 
 
 Days = Iterable[Sequence[TrustedFact]]
@@ -79,7 +98,7 @@ _AT_ONCE = 1_000  # beliefs whose evidence is looked up together
 
 
 class ReplayInput(NamedTuple):
-    """What a replay knows beside the page. Its *window* are the days from one on whose facts are heard again.
+    """What a replay knows beside the page. Its *window* are the days from one on whose facts are replayed.
 
     Evidence older than the window stays as it stands on the page. An id without a place is of a line that is gone.
     """
@@ -91,22 +110,24 @@ class ReplayInput(NamedTuple):
     judge: Judge
     today: date
     unread: Mapping[str, int] = {}  # id of a belief -> line of its head, which does not parse: neither here nor gone
-    answers: Sequence[AnswerLine] = ()
+    answers: Sequence[ExplicitEvidence] = ()
     settled: Set[str] = frozenset()  # ids of questions that were answered
     days: Days | None = None  # all facts of the window, a day at a time from the oldest on, so that few need be held
     place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}  # of ids of facts of the window
-    before: Sequence[tuple[str, TrustedFact]] = ()  # pairs met before the window: id of the belief, and the fact
+    before: Sequence[
+        tuple[str, TrustedFact]
+    ] = ()  # uncertain pairs from before the window: id of the belief, and the fact
 
 
-def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
+def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], inputs: ReplayInput) -> Replayed:
     """The beliefs that the entries on the page and the facts of the window make; `written` is what reflect last wrote."""
-    run = _Run(written, given)
-    run.take_entries(entries)
-    in_order = sorted(run.by_ref.values(), key=lambda told: (told.day, told.ref))
+    run = _Run(written, inputs)
+    run.add_entries(entries)
+    in_order = sorted(run.by_ref.values(), key=lambda line: (line.day, line.ref))
     by_day = (list(facts) for _, facts in groupby(in_order, key=attrgetter("day")))
-    for facts in given.days or by_day:
-        run.hear(facts)
-    run.meet_again()
+    for facts in inputs.days or by_day:
+        run.add_day(facts)
+    run.ask_again()
     run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
     for start in range(0, len(beliefs), _AT_ONCE):
@@ -116,13 +137,13 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
             confidence.renumber(belief, places)
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
-    kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
-    asked, met = tuple(run.open_questions()), tuple(run.met)
-    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), asked, met)
+    kept = {belief.ref: belief.mark for belief in beliefs} | run.removed
+    open_questions, uncertain = tuple(run.open_questions()), tuple(run.uncertain)
+    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), open_questions, uncertain)
 
 
 def is_ours(
-    entry: BeliefEntry, mark: LastWritten | None, told: Mapping[str, TrustedFact],
+    entry: BeliefEntry, mark: LastWritten | None, by_ref: Mapping[str, TrustedFact],
     places: Mapping[str, confidence.Place], forgotten: Set[str],
 ) -> bool:  # fmt: skip
     """True if nothing in the entry is a person's, and all of it can be found again, or is gone for good."""
@@ -136,22 +157,22 @@ def is_ours(
         return False
     if not refs & places.keys():
         return confidence.is_worded_as_stated(entry, stated)
-    fact = told.get(stated.ref)
+    fact = by_ref.get(stated.ref)
     same = fact and entry.fact.text == fact.fact.text and entry.fact.entities == fact.fact.entities
-    return bool(same) and refs <= told.keys() | forgotten
+    return bool(same) and refs <= by_ref.keys() | forgotten
 
 
 class _Run:
-    """One replay: takes what stands on the page, hears the facts of the window day by day, then links what names ids."""
+    """One replay: the entries of the page, then the facts of the window day by day, then the evidence that is named by ids."""
 
-    def __init__(self, written: Mapping[str, LastWritten], given: ReplayInput) -> None:
-        self.marks, self.given = written, given
-        self.by_ref = {fact.ref: fact for fact in given.facts}
+    def __init__(self, written: Mapping[str, LastWritten], inputs: ReplayInput) -> None:
+        self.marks, self.inputs = written, inputs
+        self.by_ref = {fact.ref: fact for fact in inputs.facts}
         self.beliefs: list[confidence.Belief] = []
         self.derivable: dict[str, BeliefEntry] = {}  # entries that are all ours: their facts state them again
-        self.taken_out: dict[str, LastWritten] = {}  # beliefs that a person removed from the page
+        self.removed: dict[str, LastWritten] = {}  # beliefs that a person removed from the page
         self.notes: list[str] = []  # for a person to read
-        self.met: list[AskedPair] = []
+        self.uncertain: list[UncertainPair] = []
         self._by_id: dict[str, confidence.Belief] = {}  # by the id of the belief, and of the line that stated it
         # By the keys of those whom they are about, then by topic. Most topics of a name have one belief: lists for all would
         # take most of the memory of a first reflect.
@@ -159,18 +180,18 @@ class _Run:
         self._without_topics: dict[str, list[confidence.Belief]] = defaultdict(list)  # by name, until somebody asks
         self._about_nobody: dict[str, list[confidence.Belief]] = defaultdict(list)  # by their words
         self._judgements: dict[tuple[str, str], Judgement | None] = {}  # of one day, by belief and fact
-        self._used: set[str | None] = set()  # ids of the lines that became evidence
+        self._cited: set[str | None] = set()  # ids of the lines that became evidence
         self._of_window = set(self.by_ref)  # ids of facts whose places `places` may ask for
-        self._never_stated: set[str] = set()  # ids of opinions that bring no belief back
-        self._explicit = [*(AnswerLine(fact.fact, fact) for fact in self.by_ref.values()), *given.answers]
-        self._enders: dict[str, list[TrustedFact]] = defaultdict(list)  # id of a belief -> what says that it ends it
+        self._not_restated: set[str] = set()  # ids of opinions that bring no belief back
+        self._explicit = [*(ExplicitEvidence(fact.fact, fact) for fact in self.by_ref.values()), *inputs.answers]
+        self._ended_by: dict[str, list[TrustedFact]] = defaultdict(list)  # id of a belief -> what says that it ends it
         self._named_by: dict[str, set[str]] = defaultdict(set)  # id of a line -> ids that it, or an answer, names
-        for said, told, _ in self._explicit:
-            for ref in said.supersedes:
-                self._enders[ref].append(told)
-            self._named_by[told.ref].update((*said.supports, *said.refutes, *said.supersedes))
+        for links, line, _ in self._explicit:
+            for ref in links.supersedes:
+                self._ended_by[ref].append(line)
+            self._named_by[line.ref].update((*links.supports, *links.refutes, *links.supersedes))
 
-    def take_entries(self, entries: Sequence[BeliefEntry]) -> None:
+    def add_entries(self, entries: Sequence[BeliefEntry]) -> None:
         """Beliefs that a person wrote or changed stay; those that are all ours are stated again by their facts."""
         seen: dict[str, BeliefEntry] = {}
         for entry in entries:
@@ -180,42 +201,42 @@ class _Run:
                 self.notes.append(f"line {entry.span.line}: {taken}; give one another id")
                 continue
             seen[ref] = entry
-            if is_ours(entry, self.marks.get(ref), self.by_ref, self.given.places, self.given.forgotten):
+            if is_ours(entry, self.marks.get(ref), self.by_ref, self.inputs.places, self.inputs.forgotten):
                 self.derivable[ref] = entry
             else:
                 self._add(self._belief_on_page(ref, entry))
         for ref, mark in self.marks.items():
             stated = next((fact for fact, code in mark.codes.items() if code.startswith("s")), None)
-            if ref in seen or stated in self.given.forgotten:
+            if ref in seen or stated in self.inputs.forgotten:
                 continue
-            self.taken_out[ref] = LastWritten(None, mark.codes)
-            if line := self.given.unread.get(ref):
-                self.taken_out[ref] = mark
+            self.removed[ref] = LastWritten(None, mark.codes)
+            if line := self.inputs.unread.get(ref):
+                self.removed[ref] = mark
                 what = f"^{ref} does not read as a belief; correct the line, or remove the belief"
                 self.notes.append(f"line {line}: {what}")
             # What was said again of such a belief does not bring it back under another id.
-            self._never_stated |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
+            self._not_restated |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
 
     def _belief_on_page(self, ref: str, entry: BeliefEntry) -> confidence.Belief:
-        mark, today = self.marks.get(ref), self.given.today
+        mark, today = self.marks.get(ref), self.inputs.today
         stated = confidence.stated_in(entry)
         # Where a person went on below the id, it stands in the middle of the text.
         fact = entry.fact if entry.ref else replace(entry.fact, text=entry.fact.text.replace(f" ^{ref} ", " "))
         first = stated or confidence.stated_by_hand(entry, today)
         belief = confidence.Belief(
-            ref, fact, self.given.names_of(entry.fact), first.day, first.ref, entry, refused=confidence.refused(entry, mark)
+            ref, fact, self.inputs.names_of(entry.fact), first.day, first.ref, entry, refused=confidence.refused(entry, mark)
         )  # fmt: skip
         if stated is None:
-            belief.items.append(first)
+            belief.bullets.append(first)
         for _, bullet in entry.bullets:
             kept = self._kept_bullet(belief, bullet, mark)
-            if kept and not (kept.ref and (kept.ref, kept.verdict) in {(b.ref, b.verdict) for b in belief.items}):
-                belief.items.append(kept)
+            if kept and not (kept.ref and (kept.ref, kept.verdict) in {(b.ref, b.verdict) for b in belief.bullets}):
+                belief.bullets.append(kept)
                 if kept.verdict == "superseded" and not kept.gone:
                     belief.over = min(filter(None, (belief.over, kept.day)))
         if confidence.is_edited(entry, mark):
-            belief.items = [b for b in belief.items if (b.day, b.verdict) != (today, "set")]
-            belief.items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
+            belief.bullets = [b for b in belief.bullets if (b.day, b.verdict) != (today, "set")]
+            belief.bullets.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
         return belief
 
     def _kept_bullet(self, belief: confidence.Belief, bullet: Bullet, mark: LastWritten | None) -> Bullet | None:
@@ -225,11 +246,11 @@ class _Run:
             return bullet
         ours = mark is not None and mark.codes.get(ref) == code_of(bullet)
         if ours:
-            belief.machine.add(ref)
-        place = self.given.places.get(ref)
+            belief.found_refs.add(ref)
+        place = self.inputs.places.get(ref)
         is_told = ours and ref in self.by_ref and bullet.verdict != "stated"
         is_answered = bullet.verdict == "questioned" and self._is_answered(belief, ref)
-        if is_told or is_answered or (ref in self.given.forgotten and (ours or not place)):
+        if is_told or is_answered or (ref in self.inputs.forgotten and (ours or not place)):
             return None
         if place:
             return bullet._replace(citation=place.citation, gone=None)
@@ -251,165 +272,165 @@ class _Run:
             self._without_topics[name].append(belief)
         if not belief.names:
             self._about_nobody[belief.fact.text].append(belief)
-        # At once, not with the other links: what is told after such a day speaks to this belief no more.
-        for told in (*self._enders.get(belief.ref, ()), *self._enders.get(belief.stated or "", ())):
-            if told.ref != belief.stated:
-                self._end(belief, told, "")
+        # At once, not with the other links: a line of a later day is no evidence for this belief any more.
+        for line in (*self._ended_by.get(belief.ref, ()), *self._ended_by.get(belief.stated or "", ())):
+            if line.ref != belief.stated:
+                self._end(belief, line, "")
 
-    def hear(self, day: Sequence[TrustedFact]) -> None:
-        """Let the facts of one day speak. Nobody knows which of them came first, and their ids are no reason.
+    def add_day(self, day: Sequence[TrustedFact]) -> None:
+        """Apply the facts of one day. Nobody knows which of them came first, and their ids are no reason.
 
         So what ends an older belief ends it for the whole day, and what is not an opinion speaks to those of the same day.
         """
         self._judgements = {}
-        opinions = [told for told in day if told.fact.kind is Kind.OPINION]
-        others = [told for told in day if told.fact.kind is not Kind.OPINION]
+        opinions = [line for line in day if line.fact.kind is Kind.OPINION]
+        others = [line for line in day if line.fact.kind is not Kind.OPINION]
         self._reverse(day, only_older=True)
-        for told in opinions:
-            self._weigh(told)
+        for line in opinions:
+            self._apply(line)
         self._reverse(others, only_older=False)
-        for told in others:
-            self._weigh(told)
-        self._of_window.update(told.ref for told in day if told.ref in self._used)
+        for line in others:
+            self._apply(line)
+        self._of_window.update(line.ref for line in day if line.ref in self._cited)
 
     def places(self, beliefs: Iterable[confidence.Belief]) -> dict[str, confidence.Place]:
         """Where the lines are that some beliefs rest on."""
-        refs = {bullet.ref for belief in beliefs for bullet in belief.items if bullet.ref}
-        known = {ref: self.given.places[ref] for ref in refs if ref in self.given.places}
-        return known | dict(self.given.place_of((refs & self._of_window) - known.keys()))
+        refs = {bullet.ref for belief in beliefs for bullet in belief.bullets if bullet.ref}
+        known = {ref: self.inputs.places[ref] for ref in refs if ref in self.inputs.places}
+        return known | dict(self.inputs.place_of((refs & self._of_window) - known.keys()))
 
     def _reverse(self, facts: Iterable[TrustedFact], only_older: bool) -> None:
         """Let facts end the beliefs whose holder surely thinks otherwise now; with `only_older` those of earlier days."""
-        for told in facts:
-            for belief in self._related(told):
-                is_asked = not only_older or belief.day < told.day
-                judgement = self._judgement(belief, told) if is_asked else None
+        for line in facts:
+            for belief in self._related(line):
+                is_older = not only_older or belief.day < line.day
+                judgement = self._judgement(belief, line) if is_older else None
                 if judgement and judgement.is_certain and judgement.kind == "reversal":
-                    self._end(belief, told, judgement.reason)
+                    self._end(belief, line, judgement.reason)
 
-    def _judgement(self, belief: confidence.Belief, told: TrustedFact) -> Judgement | None:
+    def _judgement(self, belief: confidence.Belief, line: TrustedFact) -> Judgement | None:
         """What the fact says of the belief by its words; what it or an answer says by ids is not judged by words too."""
-        pair = belief.ref, told.ref
+        pair = belief.ref, line.ref
         if pair not in self._judgements:
-            answered = self._is_answered(belief, told.ref)
-            self._judgements[pair] = None if answered else self.given.judge(belief.fact, told.fact)
+            answered = self._is_answered(belief, line.ref)
+            self._judgements[pair] = None if answered else self.inputs.judge(belief.fact, line.fact)
         return self._judgements[pair]
 
     def _is_answered(self, belief: confidence.Belief, ref: str) -> bool:
         """True if the line names the belief by its id, an answer does so for it, or the question of the two is settled."""
         named = not self._named_by.get(ref, set()).isdisjoint((belief.ref, belief.stated))
-        return named or not self.given.settled.isdisjoint(questions_of(belief.stated or "", ref, belief.ref))
+        return named or not self.inputs.settled.isdisjoint(questions_of(belief.stated or "", ref, belief.ref))
 
-    def _weigh(self, told: TrustedFact) -> None:
+    def _apply(self, line: TrustedFact) -> None:
         """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""
-        is_opinion, says_again = told.fact.kind is Kind.OPINION, False
-        for belief in self._related(told):
-            if is_opinion and belief.fact.text == told.fact.text:
-                self._add_evidence(belief, _evidence(told, "for"))
+        is_opinion, says_again = line.fact.kind is Kind.OPINION, False
+        for belief in self._related(line):
+            if is_opinion and belief.fact.text == line.fact.text:
+                self._add_evidence(belief, _evidence(line, "for"))
                 says_again = True
                 continue
-            judgement = self._judgement(belief, told)
+            judgement = self._judgement(belief, line)
             if judgement is None:
                 continue
             if not judgement.is_certain:
-                self._ask(belief, told, judgement)
+                self._ask(belief, line, judgement)
             elif judgement.kind == "reversal":
-                self._end(belief, told, judgement.reason)
+                self._end(belief, line, judgement.reason)
             else:
-                self._add_evidence(belief, _evidence(told, judgement.verdict, confidence.INFERRED, judgement.reason))
+                self._add_evidence(belief, _evidence(line, judgement.verdict, confidence.INFERRED, judgement.reason))
         if is_opinion and not says_again:
-            self._state(told)
+            self._state(line)
 
-    def _ask(self, belief: confidence.Belief, told: TrustedFact, judgement: Judgement) -> None:
+    def _ask(self, belief: confidence.Belief, line: TrustedFact, judgement: Judgement) -> None:
         """Leave a pair to be asked. Where the holder may think otherwise now, the older belief is marked until then."""
-        self.met.append(AskedPair(belief.ref, told.ref, judgement, told.day))
+        self.uncertain.append(UncertainPair(belief.ref, line.ref, judgement, line.day))
         if judgement.kind == "reversal":
-            self._add_evidence(belief, _evidence(told, "questioned", reason=judgement.reason))
+            self._add_evidence(belief, _evidence(line, "questioned", reason=judgement.reason))
 
-    def meet_again(self) -> None:
-        """Leave to be asked what was so before the window and is no more answered since; the page has its marks."""
-        for ref, told in self.given.before:
+    def ask_again(self) -> None:
+        """Judge the uncertain pairs from before the window again: what is still uncertain stays a question."""
+        for ref, line in self.inputs.before:
             belief = self._by_id.get(ref)
-            judgement = self._judgement(belief, told) if belief else None
+            judgement = self._judgement(belief, line) if belief else None
             if belief and judgement and not judgement.is_certain:
-                self.met.append(AskedPair(belief.ref, told.ref, judgement, told.day))
+                self.uncertain.append(UncertainPair(belief.ref, line.ref, judgement, line.day))
 
-    def open_questions(self) -> list[AskedPair]:
+    def open_questions(self) -> list[UncertainPair]:
         """What is to be asked of beliefs that still stand, without evidence that a person took out or that is counted."""
         found = []
-        for pair in self.met:
+        for pair in self.uncertain:
             belief = self._by_id[pair.belief]
-            known = {bullet.ref for bullet in belief.items if bullet.verdict != "questioned"} | belief.refused
+            known = {bullet.ref for bullet in belief.bullets if bullet.verdict != "questioned"} | belief.refused
             # Whether it still holds, then what speaks for it.
             first = belief.is_current or pair.judgement.kind == "reversal"
             if belief.over is None and first and pair.fact not in known:
                 found.append(pair)
         return found
 
-    def _related(self, told: TrustedFact) -> list[confidence.Belief]:
+    def _related(self, line: TrustedFact) -> list[confidence.Belief]:
         """Beliefs about somebody whom the fact names, with a topic in common, stated no later and not over.
 
         Where it names nobody, those about nobody in the same words.
         """
-        if not told.names:
-            return [belief for belief in self._about_nobody.get(told.fact.text, ()) if self._is_open(belief, told)]
-        for name in told.names & self._without_topics.keys():
+        if not line.names:
+            return [belief for belief in self._about_nobody.get(line.fact.text, ()) if self._is_open(belief, line)]
+        for name in line.names & self._without_topics.keys():
             for belief in self._without_topics.pop(name):
                 for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
-                    held = self._by_topic[name].setdefault(topic, belief)
-                    if isinstance(held, list):
-                        held.append(belief)
-                    elif held is not belief:
-                        self._by_topic[name][topic] = [held, belief]
-        known = [self._by_topic[name] for name in told.names if name in self._by_topic]
-        about = topics(told.fact.text, frozenset(told.fact.entities)) if known else ()
+                    indexed = self._by_topic[name].setdefault(topic, belief)
+                    if isinstance(indexed, list):
+                        indexed.append(belief)
+                    elif indexed is not belief:
+                        self._by_topic[name][topic] = [indexed, belief]
+        known = [self._by_topic[name] for name in line.names if name in self._by_topic]
+        about = topics(line.fact.text, frozenset(line.fact.entities)) if known else ()
         found = (of_name[topic] for of_name in known for topic in about if topic in of_name)
         unique = {belief.ref: belief for each in found for belief in (each if isinstance(each, list) else (each,))}
-        return [belief for _, belief in sorted(unique.items()) if self._is_open(belief, told)]
+        return [belief for _, belief in sorted(unique.items()) if self._is_open(belief, line)]
 
-    def _is_open(self, belief: confidence.Belief, told: TrustedFact) -> bool:
-        if belief.over is not None and belief.over <= told.day:
+    def _is_open(self, belief: confidence.Belief, line: TrustedFact) -> bool:
+        if belief.over is not None and belief.over <= line.day:
             return False
-        if told.fact.kind is not Kind.OPINION:
-            return belief.day <= told.day
-        return (belief.day, belief.stated or "") < (told.day, told.ref)
+        if line.fact.kind is not Kind.OPINION:
+            return belief.day <= line.day
+        return (belief.day, belief.stated or "") < (line.day, line.ref)
 
-    def _state(self, told: TrustedFact) -> None:
-        ref = belief_id(told.ref)
-        if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._never_stated:
+    def _state(self, line: TrustedFact) -> None:
+        ref = belief_id(line.ref)
+        if line.ref in self._by_id or ref in self._by_id or ref in self.removed or line.ref in self._not_restated:
             return
-        number, entry = told.fact.confidence, self.derivable.get(ref)
-        fact = Fact(Kind.OPINION, told.fact.text, told.fact.entities, block_id=ref)
-        belief = confidence.Belief(ref, fact, told.names, told.day, told.ref, entry)
+        number, entry = line.fact.confidence, self.derivable.get(ref)
+        fact = Fact(Kind.OPINION, line.fact.text, line.fact.entities, block_id=ref)
+        belief = confidence.Belief(ref, fact, line.names, line.day, line.ref, entry)
         belief.refused = confidence.refused(entry, self.marks.get(ref)) if entry else frozenset()
         value = UNSAID if number is None else number
-        belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
-        belief.machine.add(told.ref)
-        self._used.add(told.ref)
+        belief.bullets.append(Bullet(line.day, "stated", 1.0, value, number is None, None, line.citation, "", line.ref))
+        belief.found_refs.add(line.ref)
+        self._cited.add(line.ref)
         self._add(belief)
 
     def link(self) -> None:
         """Explicit evidence; it may speak to a belief that is stated later."""
-        for said, told, weight in self._explicit:
-            for verdict, refs in (("for", said.supports), ("against", said.refutes)):
+        for links, line, weight in self._explicit:
+            for verdict, refs in (("for", links.supports), ("against", links.refutes)):
                 for belief in filter(None, map(self._by_id.get, refs)):
-                    if told.ref != belief.stated:
-                        self._add_evidence(belief, _evidence(told, verdict, weight))
+                    if line.ref != belief.stated:
+                        self._add_evidence(belief, _evidence(line, verdict, weight))
 
     def _add_evidence(self, belief: confidence.Belief, bullet: Bullet) -> bool:
         """Put a piece of evidence below a belief. False if its line is there already, or a person took it out."""
-        if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.items):
+        if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.bullets):
             return False
-        belief.items.append(bullet)
-        belief.machine.add(bullet.ref or "")
-        self._used.add(bullet.ref)
+        belief.bullets.append(bullet)
+        belief.found_refs.add(bullet.ref or "")
+        self._cited.add(bullet.ref)
         return True
 
-    def _end(self, belief: confidence.Belief, told: TrustedFact, reason: str) -> None:
-        if self._add_evidence(belief, _evidence(told, "superseded", reason=reason)):
-            belief.over = min(filter(None, (belief.over, told.day)))
+    def _end(self, belief: confidence.Belief, line: TrustedFact, reason: str) -> None:
+        if self._add_evidence(belief, _evidence(line, "superseded", reason=reason)):
+            belief.over = min(filter(None, (belief.over, line.day)))
 
 
-def _evidence(told: TrustedFact, verdict: str, weight: float = 1.0, reason: str = "") -> Bullet:
+def _evidence(line: TrustedFact, verdict: str, weight: float = 1.0, reason: str = "") -> Bullet:
     """A fact as a piece of evidence."""
-    return Bullet(told.day, verdict, weight, citation=told.citation, reason=reason, ref=told.ref)
+    return Bullet(line.day, verdict, weight, citation=line.citation, reason=reason, ref=line.ref)

@@ -37,7 +37,7 @@ class CurvePoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BeliefView:
-    """A belief on a day: its standing, where it is written, and its evidence with every line found again.
+    """A belief on a day: its ledger, where it is written, and its evidence with every line found again.
 
     `over` is the day since which it is no longer held, `questioned` the day since which a question waits whether it is.
     """
@@ -45,7 +45,7 @@ class BeliefView:
     ref: str
     text: str
     entities: tuple[str, ...]
-    standing: Ledger
+    ledger: Ledger
     place: Citation
     evidence: tuple[Bullet, ...]
     over: date | None
@@ -81,7 +81,7 @@ def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None 
         heads = heads_about(memory.index, keys_of(memory.index, name))
         wanted, found = entity_key(name), _views(memory, as_of, heads)
         found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
-    found.sort(key=lambda v: (v.over is not None, v.questioned is not None, -v.standing.confidence, v.ref))
+    found.sort(key=lambda v: (v.over is not None, v.questioned is not None, -v.ledger.confidence, v.ref))
     return tuple(found)
 
 
@@ -138,12 +138,12 @@ def belief_view(
     fact = entry.fact
     belief = Belief(entry.ref or own_id(entry), fact, frozenset(), stated.day, stated.ref, entry, known)
     renumber(belief, places)
-    found = ((bullet, places.get(bullet.ref or "")) for bullet in belief.items)
+    found = ((bullet, places.get(bullet.ref or "")) for bullet in belief.bullets)
     evidence = tuple(bullet._replace(citation=place.citation) if place else bullet for bullet, place in found)
     days = [[b.day for b in known if b.verdict == verdict and not b.gone] for verdict in ("superseded", "questioned")]
     over, questioned = (min(each, default=None) for each in days)
     place = Citation(OPINIONS, *entry.span)
-    return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, over, questioned)
+    return BeliefView(belief.ref, fact.text, fact.entities, belief.ledger, place, evidence, over, questioned)
 
 
 @on_fresh_index

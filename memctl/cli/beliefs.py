@@ -120,20 +120,20 @@ def why(
 
 
 def _headline(view: "BeliefView") -> str:
-    standing = view.standing
+    ledger = view.ledger
     names = " ".join(f"@{name}" for name in view.entities)
     asked = f" · questioned since {view.questioned}" if view.questioned else ""
     over = f" · over since {view.over}" if view.over else asked
-    contested = " · contested" if standing.contested else ""
-    head = f"{standing.confidence:.2f} {_TRENDS[standing.trend]} {names}{': ' if names else ''}"
+    contested = " · contested" if ledger.contested else ""
+    head = f"{ledger.confidence:.2f} {_TRENDS[ledger.trend]} {names}{': ' if names else ''}"
     return f"{head}{one_line(view.text)}{contested}{over} ^{view.ref}"
 
 
 def _print_belief(call: Call, view: "BeliefView") -> None:
-    standing = view.standing
-    weights = f"for {standing.weight_for:g}, against {standing.weight_against:g}"
+    ledger = view.ledger
+    weights = f"for {ledger.weight_for:g}, against {ledger.weight_against:g}"
     call.out.say(_headline(view), 7)
-    call.out.emit(f"  {place_of(call, view.place)} · ±{standing.deviation:.2f} · {weights}")
+    call.out.emit(f"  {place_of(call, view.place)} · ±{ledger.deviation:.2f} · {weights}")
     for line in _drawn(view) if call.out.styled else ():
         call.out.line(f"  {line}")
     for bullet in view.evidence:
@@ -157,9 +157,9 @@ def _drawn(view: "BeliefView") -> list[str]:
 
 
 def _belief_json(view: "BeliefView") -> dict[str, Any]:
-    standing, made = view.standing, fields(view, "id=ref content=text entities")
-    made |= {"confidence": round(standing.confidence, 4), "deviation": round(standing.deviation, 4)}
-    made |= fields(standing, "for=weight_for against=weight_against trend contested")
+    ledger, made = view.ledger, fields(view, "id=ref content=text entities")
+    made |= {"confidence": round(ledger.confidence, 4), "deviation": round(ledger.deviation, 4)}
+    made |= fields(ledger, "for=weight_for against=weight_against trend contested")
     made |= fields(view, "over questioned source=place")
     told = "day verdict strength number after source=citation gone reason id=ref"
     evidence = [fields(bullet, told) for bullet in view.evidence]

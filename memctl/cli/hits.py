@@ -12,7 +12,7 @@ from .call import Call
 from .output import BOLD, FAINT, YELLOW
 
 if TYPE_CHECKING:
-    from ..memory import Passage, Question, Retained, SaidIn
+    from ..memory import Passage, Question, Retained, SourceConversation
 
 _UNLIKELY = 0.2  # below that a person is told: fitted where half of the questions have no answer, and owners mostly ask what they wrote down
 _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
@@ -219,7 +219,7 @@ def print_passages(call: Call, passages: "Sequence[Passage]") -> None:
         _print_marked(call, place_of(call, passage.citation), passage.ref, lines)
 
 
-def print_conversations(call: Call, found: "Sequence[SaidIn]") -> None:
+def print_conversations(call: Call, found: "Sequence[SourceConversation]") -> None:
     """Print turns of conversations; the one that says the fact is marked."""
     if call.out.json:
         call.out.raw_json({"schema": 1, "conversations": [each.as_json() for each in found]})

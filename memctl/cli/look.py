@@ -262,7 +262,7 @@ def _print_timeline(call: Call, found: "Timeline") -> None:
         row("happened", scale.marks(found.event_days), GREEN)
     for view, points in found.beliefs:
         shares = scale.steps([(point.day, point.confidence) for point in points])
-        row(f"{view.standing.confidence:.2f} {one_line(view.text)}", sparkline(shares))
+        row(f"{view.ledger.confidence:.2f} {one_line(view.text)}", sparkline(shares))
     held = [(slot.label(found.about), hit) for slot in found.slots for hit in slot.versions]
     for what, hit in [*held, *(("", hit) for hit in found.events)]:
         days = f"{hit.valid.first or hit.day or '…'}" + (f"..{hit.valid.last or ''}" if what else "")

@@ -59,7 +59,7 @@ def _may_break(tokens: Sequence[str], cells: Sequence[int], at: int) -> bool:
 # -- the pager --------------------------------------------------------------------------------------------------------
 
 
-class _KeptBack(io.StringIO):
+class _BufferedOutput(io.StringIO):
     """What a terminal will be shown, kept back until it is known how long it is."""
 
     def isatty(self) -> bool:
@@ -70,7 +70,7 @@ class _KeptBack(io.StringIO):
 @contextmanager
 def paged() -> Iterator[None]:
     """Keep back what is printed meanwhile; what is longer than the terminal goes through the pager."""
-    with _KeptBack() as page:
+    with _BufferedOutput() as page:
         try:
             with redirect_stdout(page):
                 yield

@@ -13,7 +13,7 @@ from ..facts import Citation, Fact, Kind, Period, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import newest_about, said_since, side_by_side, slots_filled
+from ..index.queries.beliefs import facts_since, newest_about, side_by_side, slots_filled
 from ..index.queries.entries import by_ids, by_refs, citing, entries_at, slot_ids
 from ..index.queries.names import keys_of
 from ..index.reread import reread, text_of
@@ -71,7 +71,7 @@ def conflicts_in(memory: OpenMemory, about: str | None = None, since: date | Non
     keys = keys_of(memory.index, bare_name(about)) if about is not None else None
     if keys and not newest_about(memory.index, keys):
         memory.tell(f"no fact names {about}")
-    fresh = None if since is None else set(said_since(memory.index, since))
+    fresh = None if since is None else set(facts_since(memory.index, since))
     slots = slot_conflicts(memory, keys, fresh)
     slots = [pair for pair in slots if fresh is None or {pair.older.id, pair.newer.id} & fresh]
     return _shown(memory, [*slots, *filter(_of_facts, replaced_since(memory, since, keys, facts=True))])

@@ -29,7 +29,7 @@ from ..language.tokens import Counter
 from ..notes.files import SESSION, prepare_memory, write_derived
 from ..notes.workspace import Workspace, find_workspace
 from ..recall.answer import plain_words, repeats
-from ..recall.asked import is_polite
+from ..recall.wording import is_polite
 from ..system import locked
 from .chat_messages import (
     ChatLimits,

@@ -20,7 +20,7 @@ from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.tokens import Counter
 from ..markdown.escape import beginning, many
 from ..recall.answer import plain_words
-from ..recall.asked import is_courtesy, is_polite, says
+from ..recall.wording import has_wording, is_courtesy, is_polite
 from .fence import fenced_blocks, tamed, without_fenced
 from .pack import Item, plain
 
@@ -460,7 +460,7 @@ def originals(
     found = score(weigh(held, len(words)), {at: " ".join(each) for at, each in words.items()}, only_telling=True)
     scores = {at: each.score * (_USER if roles[at] == "user" else 1) for at, each in found.items()}
     best = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], -at))
-    if says("beginning", question):
+    if has_wording("beginning", question):
         best = sorted(texts)[:_BEGINNING]
     elif further:
         best += sorted((at for at in texts if at not in set(best)), reverse=True)

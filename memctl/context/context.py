@@ -27,14 +27,14 @@ from ..language.names import as_listed, find_names, has_han
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
 from ..notes.workspace import PAGES, TEMPLATES, Workspace
-from ..recall.asked import asked_times
 from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks_anywhere
 from ..recall.recall import WEAK, recall
+from ..recall.wording import question_times
 from ..review.question import waiting_line
 from .layers import CORE_PAGE, Layers, core_page, query_of
-from .pack import Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
+from .pack import Item, Pack, build_pack, fitting, item_of, recalled_block, stable_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def context(
         if recalled:
             chosen["recalled"] = layers.recalled(message, left, before)
         waiting = waiting if count(waiting) <= left else ""
-        return made_pack(shown_core, chosen, budget, count, [*warnings, *layers.warnings], waiting, layers.rest)
+        return build_pack(shown_core, chosen, budget, count, [*warnings, *layers.warnings], waiting, layers.rest)
 
     return memory.run(job)
 
@@ -198,7 +198,7 @@ def _times_alone(query: Query, names: Collection[str], today: date) -> Sequence[
     rest = " ".join(word for word in query.words.split() if own.isdisjoint(terms(word)) or has_han(word))
     for name in names if has_han(rest) else ():
         rest = re.sub(re.escape(name), "", rest, flags=re.IGNORECASE)
-    asked = asked_times(rest, today)
+    asked = question_times(rest, today)
     return asked.times if asked.bare else ()
 
 

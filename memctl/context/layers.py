@@ -19,11 +19,11 @@ from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
 from ..recall.answer import most_hits, plain_words, repeats
-from ..recall.asked import names_said, says
 from ..recall.entry_hits import hits_of, with_neighbours
 from ..recall.lookup import current_slots
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
+from ..recall.wording import has_wording, names_mentioned
 from ..reflect.lessons import lessons, outcome_of
 from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, slot_item
 
@@ -142,7 +142,7 @@ class Layers:
         least = WEAK * max((hit.score for hit in found), default=0.0)
         # What is far weaker than the best belongs to another question.
         found = [hit for hit in found if hit.score >= least]
-        if not says("why", query.words):  # that lifts lines that give a reason, replaced or not
+        if not has_wording("why", query.words):  # that lifts lines that give a reason, replaced or not
             found.sort(key=lambda hit: hit.superseded_by is not None)
         hits = [hit for hit in with_neighbours(self._memory, found) if self._may_enter(hit)]
         places = {hit.ref: str(hit.source) for hit in hits}
@@ -161,7 +161,7 @@ class Layers:
         """What holds now of whom the message names: the current values of their slots."""
         known = KnownNames(self._index)
         written = (known.known_as(name) for name in (*query.about, *mentions(query.words)))
-        said = names_said(slot_names(self._index, entity_key(query.words)), query.words)
+        said = names_mentioned(slot_names(self._index, entity_key(query.words)), query.words)
         named = {entity_key(name): name for name in (*written, *known.in_text(query.words), *said)}
         for name in list(named.values())[:_NAMED]:
             yield from self._held(name, "recalled", "now")[:_SLOTS]

@@ -272,7 +272,7 @@ def _block(layer: str, items: Sequence[Item]) -> str:
     return fence("\n".join([f"{layer.capitalize()}. {CITED}", *(item.line for item in items)]), tag=MEMORY)
 
 
-def made_pack(
+def build_pack(
     core: str,
     chosen: Mapping[str, list[Item]],
     budget: int,

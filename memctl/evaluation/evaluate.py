@@ -36,7 +36,7 @@ from ..recall.recall import recall_in, resolve_about
 from ..recall.related import related_to
 from ..vectors.file import open_vectors
 from ..vectors.models import choice, is_of
-from .labels import Golden, LabelledQuestion, Sessions, Standing, lines_of, read_label, read_sessions
+from .labels import Golden, LabelledQuestion, LocatedGold, Sessions, lines_of, read_label, read_sessions
 from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
 
 FAR = 100  # how far down gold is looked for
@@ -121,7 +121,7 @@ class Configuration(NamedTuple):
     hops: int = 1  # with more than one, lines that are related to the hits follow them
 
 
-class AskedOn(NamedTuple):
+class TimedQuery(NamedTuple):
     """A question, the day on which it is asked, and the day up to which it may know."""
 
     text: str
@@ -174,7 +174,7 @@ class Searcher:
         self._depth = depth
         self.warnings: Counter[str] = Counter()
 
-    def rank(self, configuration: Configuration, asked: AskedOn) -> tuple[Sequence[_Places], Sequence[_Places]]:
+    def rank(self, configuration: Configuration, asked: TimedQuery) -> tuple[Sequence[_Places], Sequence[_Places]]:
         """What one configuration finds, best first, each hit by the places that it cites; and what it finds further down.
 
         Usage for a question that recall refuses.
@@ -192,7 +192,7 @@ class Searcher:
         hits = [places_of(hit) for hit in (*answer.hits, *(answer.related or ()))]
         return hits, hits if deep == shown else [places_of(hit) for hit in self.answer(configuration, asked, deep).hits]
 
-    def answer(self, configuration: Configuration, asked: AskedOn, k: int) -> Answer:
+    def answer(self, configuration: Configuration, asked: TimedQuery, k: int) -> Answer:
         """What recall answers in a configuration."""
         query, memory = asked.query, self.memory.on(asked.today)
         if configuration.base == "words":
@@ -224,7 +224,7 @@ class Missed(NamedTuple):
 
 
 def explain_miss(
-    searcher: Searcher, configuration: Configuration, result: Result, asked: AskedOn, depth: int
+    searcher: Searcher, configuration: Configuration, result: Result, asked: TimedQuery, depth: int
 ) -> Missed:
     """Look for the gold of a question much further down than `depth`, and say why it is there."""
     question, standing, ranks = result.question, result.standing, result.lines
@@ -246,7 +246,7 @@ def explain_miss(
 
 
 def _missed(
-    searcher: Searcher, query: Query, item: Standing, shown: int | None, far: int | None, hits: Sequence[Hit]
+    searcher: Searcher, query: Query, item: LocatedGold, shown: int | None, far: int | None, hits: Sequence[Hit]
 ) -> MissedGold:
     if not item.places:
         return MissedGold(item.gold.said, "", None, "the label points at nothing", None)
@@ -309,7 +309,7 @@ class Result(NamedTuple):
     """One question with the ranks of its gold, by system: among the lines found, and among their sessions."""
 
     question: LabelledQuestion
-    standing: tuple[Standing, ...]
+    standing: tuple[LocatedGold, ...]
     sessions: tuple[str, ...]
     lines: dict[str, Ranks]
     places: dict[str, Ranks]
@@ -463,7 +463,7 @@ def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[Ra
         yield from (RawLine(Citation(path, number, number), text, day or "") for number, text in said)
 
 
-def _sessions_of(question: LabelledQuestion, kept: Sequence[Standing], sessions: Sessions) -> tuple[str, ...]:
+def _sessions_of(question: LabelledQuestion, kept: Sequence[LocatedGold], sessions: Sessions) -> tuple[str, ...]:
     """The gold sessions: as labelled where the sessions are listed, or where nothing else is; else those of the lines."""
     if question.sessions and (sessions.word == "session" or not question.gold):
         return question.sessions
@@ -472,7 +472,7 @@ def _sessions_of(question: LabelledQuestion, kept: Sequence[Standing], sessions:
 
 
 def _ask(
-    searcher: Searcher, configurations: Sequence[Configuration], result: Result, sessions: Sessions, asked: AskedOn
+    searcher: Searcher, configurations: Sequence[Configuration], result: Result, sessions: Sessions, asked: TimedQuery
 ) -> Result:
     lines, places, refused = {}, {}, None
     for configuration in configurations:
@@ -486,11 +486,11 @@ def _ask(
     return result._replace(lines=lines, places=places, refused=refused)
 
 
-def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> AskedOn:
+def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> TimedQuery:
     """The question on its day: that of its own `as_of`, of the options, or `today`."""
     written = question.as_of or options.as_of
     if written is None:
-        return AskedOn(question.text, today)
+        return TimedQuery(question.text, today)
     period = parse_when(written, today)
     day = (period.last or period.first) if period else None
     if day is None and (match := _YMD.search(written)):
@@ -498,7 +498,7 @@ def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> A
     if day is None:
         place = f"{question.place}: as_of" if question.as_of else "--as-of"
         raise Usage(f"{place} {written!r} is not understood", "write 2025-11-27 or 2025-11")
-    return AskedOn(question.text, day, day)
+    return TimedQuery(question.text, day, day)
 
 
 def _score(made: Evaluation, options: EvalOptions) -> None:

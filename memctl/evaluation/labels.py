@@ -28,7 +28,7 @@ LONGEST = 1 << 20  # bytes of one line
 QUESTIONS = "questions.jsonl"
 
 
-class Standing(NamedTuple):
+class LocatedGold(NamedTuple):
     """Where a gold item stands now."""
 
     gold: Gold
@@ -44,18 +44,18 @@ class Golden:
         self._workspace, self._index = memory.workspace, memory.index
         self._pages: dict[str, Sequence[str]] = {}
 
-    def find(self, gold: Gold) -> Standing:
+    def find(self, gold: Gold) -> LocatedGold:
         """Where a gold item stands."""
         citation, named = target_of(gold.said)
         cited = self._standing(citation) if citation else None
         ref = gold.ref or named
         if ref is None:
-            return Standing(gold, (cited,) if cited else ())
+            return LocatedGold(gold, (cited,) if cited else ())
         places = self._bearing(ref)
         if not places:
-            return Standing(gold, (cited,), changed=True) if cited else Standing(gold)
+            return LocatedGold(gold, (cited,), changed=True) if cited else LocatedGold(gold)
         here = tuple(place for place in places if cited and overlap(place, cited))
-        return Standing(gold, here or places, moved=citation is not None and not here)
+        return LocatedGold(gold, here or places, moved=citation is not None and not here)
 
     def _standing(self, citation: Citation) -> Citation | None:
         """The citation with its path as the workspace spells it, if at least one of its lines says something."""

@@ -21,7 +21,7 @@ from ..index.queries.beliefs import answer_lines
 from ..index.queries.entries import Filter, by_refs
 from ..index.queries.filters import PINNED, Expiry, expiry_on
 from ..index.queries.names import KnownNames, entity_named, mention_counts, unknown_name
-from ..index.reread import Seen, reread, text_of
+from ..index.reread import CurrentLine, reread, text_of
 from ..index.row import Entity, Row
 from ..language.dates import log_day
 from ..language.names import entity_key, has_han, is_han, stem_word
@@ -61,7 +61,7 @@ class Chosen(NamedTuple):
     """An entry that is to be forgotten, as it stands on disk, and why."""
 
     entry: Row
-    seen: Seen
+    seen: CurrentLine
     content: str
     fact: Fact | None
     reason: str = ""
@@ -121,8 +121,8 @@ def suggested(memory: OpenMemory, selectors: Selectors) -> Selection:
     if selectors.expired or every:
         reasons.append(search.expired(search.entries(queries.with_an_end(search.expiry))))
     if every:
-        within = {one.entry.id for one in search.entries(queries.said_twice())}
-        twice = search.read(queries.forgettable(memory.index, [queries.said_twice()]))
+        within = {one.entry.id for one in search.entries(queries.duplicated())}
+        twice = search.read(queries.forgettable(memory.index, [queries.duplicated()]))
         reasons.append(search.outdated(search.entries(queries.with_successors(today))))
         reasons.append(one for one in search.uncited(_repeated(twice)) if one.entry.id in within)
     if selectors.unused or every:
@@ -180,9 +180,9 @@ class _Search:
     ) -> list[Chosen]:
         """The entries that pass the selectors and some more conditions, as they stand on disk."""
         given = self._selectors
-        conditions = [queries.said_about(who) for who in self._whom]
+        conditions = [queries.mentions_filter(who) for who in self._whom]
         conditions += [queries.with_ids(self.ids)] if given.ids else []
-        conditions += [queries.said_before(given.before)] if given.before else []
+        conditions += [queries.written_before(given.before)] if given.before else []
         conditions += [queries.sourced(given.source)] if given.source else []
         return [one for one in self.read(query(self._index, [*conditions, *more])) if self._fits(one)]
 

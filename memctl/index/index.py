@@ -42,7 +42,7 @@ LEFTOVERS = 2  # or it may still hold bytes of deleted rows; the bits above tell
 _FLAGS = 2
 
 
-class Known(NamedTuple):
+class IndexedFile(NamedTuple):
     """What the index remembers of a page's file. `sha256` is empty for a page that could not be read."""
 
     path: str
@@ -170,11 +170,11 @@ class Index:
 
     # -- pages --------------------------------------------------------------------------------------------------------
 
-    def known(self) -> list[Known]:
+    def known(self) -> list[IndexedFile]:
         """Every page that the index knows, by path."""
         rows = self._db.execute("SELECT path, size, mtime_ns, inode, sha256, looked_ns, problem FROM page")
         # By path, which no two share; quicker than SQLite's way through its index.
-        return sorted(map(Known._make, rows))
+        return sorted(map(IndexedFile._make, rows))
 
     def put(
         self, page: PageRows, status: os.stat_result | None, sha256: bytes, looked_ns: int, problem: str | None
@@ -331,7 +331,7 @@ class Index:
             found += self.rows(sql.replace("{keys}", _question_marks(size)), [*first, *piece, *filling])
         return found
 
-    def each_known(
+    def cached_each(
         self, name: str, keys: Iterable[int], sql: str, make: Callable[[tuple[Any, ...]], T]
     ) -> dict[int, T]:
         """What `make` makes of the row of each key, the first column of a `rows_in`; keys without a row are left out.

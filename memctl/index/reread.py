@@ -25,7 +25,7 @@ MOST_PAGES, _LARGE, MOST_BYTES = 2_000, 1 << 18, 1 << 24
 YOUNG_NS = 2_000_000_000  # as in index/sync.py: git's racy rule
 
 
-class Seen(NamedTuple):
+class CurrentLine(NamedTuple):
     """Where an entry stands now, and its raw lines as they are on disk."""
 
     cited: Citation
@@ -40,7 +40,7 @@ class EntryText(NamedTuple):
     names: tuple[str, ...]
 
 
-def text_of(entry: Row, seen: Seen) -> EntryText:
+def text_of(entry: Row, seen: CurrentLine) -> EntryText:
     """The text of an entry as it stands on disk; a sealed one is not shown."""
     return _text(Role(entry.role), seen.raw)
 
@@ -59,17 +59,17 @@ def page_lines(workspace: Workspace, path: str) -> list[str]:
     return split_lines(read_page(workspace, path).text.removeprefix("\ufeff"))
 
 
-def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = None) -> dict[int, Seen]:
+def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = None) -> dict[int, CurrentLine]:
     """The entries that still stand on disk, by id; each page is read once.
 
     A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
     inode's last change, the one it read.
     """
-    kept: dict[str, _KeptPage] = {}
+    kept: dict[str, _CachedPage] = {}
     if index and index.stays:  # which one connection may keep as the owner sees them, and as others do
         kept = index.lasting.setdefault("owner" if workspace.hides is None else "public", kept)
-    pages: dict[str, _KeptPage] = {}
-    found: dict[int, Seen] = {}
+    pages: dict[str, _CachedPage] = {}
+    found: dict[int, CurrentLine] = {}
     for entry in entries:
         if entry.path not in pages:
             pages[entry.path] = _page(workspace, entry.path, kept)
@@ -82,24 +82,24 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
     return found
 
 
-class _KeptPage(NamedTuple):
+class _CachedPage(NamedTuple):
     """A page as it was read: `state` of its file, None where that says too little, its lines, and what was found in it."""
 
     state: tuple[int, ...] | None
     lines: list[str]
-    seen: dict[tuple[int, int, int], Seen | None]
+    seen: dict[tuple[int, int, int], CurrentLine | None]
 
 
-def _page(workspace: Workspace, path: str, kept: dict[str, _KeptPage]) -> _KeptPage:
+def _page(workspace: Workspace, path: str, kept: dict[str, _CachedPage]) -> _CachedPage:
     state = _state(workspace, path)
     known = kept.pop(path, None)
     if known and known.state == state is not None:
         kept[path] = known
         return known
     try:
-        page = _KeptPage(state, page_lines(workspace, path), {})
+        page = _CachedPage(state, page_lines(workspace, path), {})
     except MemctlError:
-        return _KeptPage(None, [], {})
+        return _CachedPage(None, [], {})
     if page.state:
         if len(kept) >= MOST_PAGES or sum(each.state[2] for each in kept.values() if each.state) >= MOST_BYTES:
             kept.clear()
@@ -118,7 +118,7 @@ def _state(workspace: Workspace, path: str) -> tuple[int, ...] | None:
     return None if young or too_large else (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
-def _anchor(lines: list[str], entry: Row) -> Seen | None:
+def _anchor(lines: list[str], entry: Row) -> CurrentLine | None:
     """The entry at its own lines, else at the nearest lines that say the same."""
     size = entry.end_line - entry.line + 1
     if _stands(lines, entry.line, size, entry.digest):
@@ -129,7 +129,7 @@ def _anchor(lines: list[str], entry: Row) -> Seen | None:
             return None
         start = min(starts, key=lambda at: abs(at - entry.line))
     end = start + size - 1
-    return Seen(Citation(intern(entry.path), start, end), tuple(lines[start - 1 : end]))
+    return CurrentLine(Citation(intern(entry.path), start, end), tuple(lines[start - 1 : end]))
 
 
 def _stands(lines: list[str], start: int, size: int, expected: int) -> bool:

@@ -48,7 +48,7 @@ class Row(NamedTuple):
     own: str = ""  # the search terms (table `words`), empty where nobody asked
 
     @property
-    def told_on(self) -> date | None:
+    def written_on(self) -> date | None:
         """When it was written down."""
         return iso_day(self.day)
 

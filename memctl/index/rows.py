@@ -41,11 +41,11 @@ _FILE = re.compile(r"\]\(<?([^()<>\n]+?\.(?:md|markdown))(?:#(?!L\d)[^()<>\n]*)?
 
 def rows_of(path: str, text: str) -> PageRows:
     """The rows of a page. Equal path and text give equal rows."""
-    made = rows_made(path, text)
+    made = iter_rows(path, text)
     return made._replace(rows=tuple(made.rows))
 
 
-def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
+def iter_rows(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
     """The same, with rows that are made while somebody goes through them, once: those of 8 MiB take 190 MiB together.
 
     `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.

@@ -20,19 +20,19 @@ from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
 from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
-from .index import Index, Known, Progress, silent
-from .queries.entries import dump, private_refs, terms_held
+from .index import Index, IndexedFile, Progress, silent
+from .queries.entries import dump, indexed_terms, private_refs
 from .row import PageRows
 
 _WHAT = "indexing"  # as progress is told
 RACY_NS = 2_000_000_000  # a file changed so shortly before our look may change again without a new mtime (as in git)
 
 
-class Step(NamedTuple):
+class Pending(NamedTuple):
     """A page that needs work: as it is on disk, None if it is gone; and as the index knows it, None if that does not."""
 
     disk: PageFile | None
-    row: Known | None
+    row: IndexedFile | None
 
     @property
     def path(self) -> str:
@@ -42,7 +42,7 @@ class Step(NamedTuple):
         return page.path
 
     @property
-    def is_young(self) -> bool:
+    def may_be_racy(self) -> bool:
         """True for a page that was read, and whose file shows no change since.
 
         It is a step only if it was too young when we looked (`RACY_NS`): it may have changed after that.
@@ -54,21 +54,21 @@ class Step(NamedTuple):
         return (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
 
 
-def changes(found: Sequence[PageFile], known: Sequence[Known]) -> list[Step]:
+def changes(found: Sequence[PageFile], known: Sequence[IndexedFile]) -> list[Pending]:
     """One step for each page that is not surely what the index knows: those on disk in their order, then what is gone."""
     rows = {row.path: row for row in known}
-    steps = [Step(disk, rows.pop(disk.path, None)) for disk in found]
-    return [step for step in steps if not _is_known(step)] + [Step(None, row) for row in rows.values()]
+    steps = [Pending(disk, rows.pop(disk.path, None)) for disk in found]
+    return [step for step in steps if not _is_known(step)] + [Pending(None, row) for row in rows.values()]
 
 
-def _is_known(step: Step) -> bool:
+def _is_known(step: Pending) -> bool:
     """True where the index surely holds the page as it is: nothing is to be done."""
     disk, row = step
     if disk is None or row is None:
         return False
     if disk.status is None:
         return disk.problem == row.problem and not row.sha256
-    return step.is_young and disk.status.st_mtime_ns < row.looked_ns - RACY_NS
+    return step.may_be_racy and disk.status.st_mtime_ns < row.looked_ns - RACY_NS
 
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
@@ -98,7 +98,7 @@ def _processors() -> int:
 
 def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = None) -> Read:
     """A page that the index knows under a hash (empty: not at all). Search terms that `index` holds are not made again."""
-    from .rows import rows_made  # with the parser, which a fresh index never needs
+    from .rows import iter_rows  # with the parser, which a fresh index never needs
 
     try:
         page = read_page(workspace, path)
@@ -106,8 +106,8 @@ def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = 
         return Read(problem=getattr(error, "reason", error.what))
     rows = None
     if page.sha256 != sha256:
-        held = terms_held(index, path) if index and sha256 and len(page.text) >= LARGE_PAGE else None
-        rows = rows_made(path, page.text, held)
+        held = indexed_terms(index, path) if index and sha256 and len(page.text) >= LARGE_PAGE else None
+        rows = iter_rows(path, page.text, held)
     return Read(rows, page.status, page.sha256, page.looked_ns, page.warning)
 
 
@@ -188,7 +188,7 @@ def sync(
         known = [row._replace(looked_ns=0) for row in known]
     # What only may have changed comes last: it would use up the time of what has. In the order of the numbers of pages,
     # and so of rows, SQLite only appends, and FTS5 keeps the words of many pages in memory before it writes them.
-    steps = sorted(changes(found, known), key=lambda step: (step.is_young, page_id(step.path)))
+    steps = sorted(changes(found, known), key=lambda step: (step.may_be_racy, page_id(step.path)))
     report = SyncReport(unchanged=len(found) - sum(step.disk is not None for step in steps))
     report.problems.update({row.path: row.problem for row in known if row.problem})
     if index.frozen:
@@ -225,7 +225,7 @@ class _Limits(NamedTuple):
     parallel: bool
 
 
-def _is_same(workspace: Workspace, step: Step) -> bool:
+def _is_same(workspace: Workspace, step: Pending) -> bool:
     """True for a page that only may have changed, being younger than two seconds when we looked."""
     disk, row = step
     if disk is None or disk.status is None or row is None:
@@ -236,7 +236,7 @@ def _is_same(workspace: Workspace, step: Step) -> bool:
 
 
 def _take_all(
-    workspace: Workspace, index: Index, steps: list[Step], report: SyncReport, limits: _Limits, progress: Progress
+    workspace: Workspace, index: Index, steps: list[Pending], report: SyncReport, limits: _Limits, progress: Progress
 ) -> None:
     """Take the steps until the time is over, and say in the report what stood in the way."""
     wanted = [(disk.path, row.sha256 if row else b"") for disk, row in steps if disk and disk.status]
@@ -268,7 +268,7 @@ def _take_all(
 
 
 def _take_some(
-    index: Index, steps: Sequence[Step], reads: Iterator[Read], report: SyncReport, limits: _Limits, seconds: float
+    index: Index, steps: Sequence[Pending], reads: Iterator[Read], report: SyncReport, limits: _Limits, seconds: float
 ) -> int:
     """Take steps for some seconds, in one transaction; returns how many."""
     end = min(time.monotonic() + seconds, limits.deadline)
@@ -282,7 +282,7 @@ def _take_some(
     return len(steps)
 
 
-def _take(index: Index, step: Step, reads: Iterator[Read], report: SyncReport) -> None:
+def _take(index: Index, step: Pending, reads: Iterator[Read], report: SyncReport) -> None:
     """Make the index hold one page as it is on disk; of those that could be opened, `reads` has the next one."""
     disk, row = step
     if disk is None:

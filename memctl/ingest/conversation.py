@@ -1,6 +1,6 @@
 """Sentences that mean something only with an earlier turn: "yes, do that", "no, it's Friday", "that fixed it", "van then".
 
-`Before` remembers what the next sentence may speak of: what was proposed and asked, what was stated, who was named. It is
+`Dialogue` remembers what the next sentence may speak of: what was proposed and asked, what was stated, who was named. It is
 bounded. What the earlier turn says is told along; what no earlier turn explains is nothing.
 """
 
@@ -38,7 +38,7 @@ class EarlierStatement(NamedTuple):
     text: str
 
 
-class Heard(NamedTuple):
+class Utterance(NamedTuple):
     """A sentence of an earlier turn, and who said it."""
 
     turn: int
@@ -46,7 +46,7 @@ class Heard(NamedTuple):
     sentence: Sentence
 
 
-class Before:
+class Dialogue:
     """The state of a conversation, of bounded size."""
 
     def __init__(self, owner: str | None = None) -> None:
@@ -54,31 +54,31 @@ class Before:
         self.statements: deque[EarlierStatement] = deque(maxlen=_STATEMENTS)
         self.names: dict[str, None] = {}
         self.person: tuple[int, str] | None = None
-        self.heard: deque[Heard] = deque(maxlen=_HEARD)
+        self.utterances: deque[Utterance] = deque(maxlen=_HEARD)
         self._people: set[str] = set()
         self._assistant = False
-        self.fiction = 0  # further turns of a game; -1 until it is ended
+        self.game_turns = 0  # further turns of a game; -1 until it is ended
         self._told: deque[frozenset[str]] = deque(maxlen=_TOLD)
 
-    def meet(self, role: str, name: str | None) -> None:
+    def add_speaker(self, role: str, name: str | None) -> None:
         """Note who speaks."""
         self._assistant = self._assistant or role == "assistant"
         if role == "user" and name and len(self._people) < _NAMES:
             self._people.add(name)
 
-    def as_heard(self, turn: Turn, sentence: Sentence) -> Heard:
+    def utterance(self, turn: Turn, sentence: Sentence) -> Utterance:
         """A sentence with the name of who said it, or with what a user and an assistant are called in its language."""
         name = turn.name or (self._owner if turn.role == "user" else None)
-        return Heard(
+        return Utterance(
             turn.number, name or lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0], sentence
         )
 
-    def reported(self, turn: Turn, is_found: bool = False) -> Heard | None:
+    def reported(self, turn: Turn, is_found: bool = False) -> Utterance | None:
         """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.
 
         Where the assistant says that it found the cause (`is_found`), whatever was stated is a report.
         """
-        said = [each for each in self.heard if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
+        said = [each for each in self.utterances if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
         said = [each for each in said if not any(map(each.sentence.has, _NO_REPORT))]
         wrong = [each for each in said if each.sentence.has("problem")]
         stated = [each for each in said if is_found and not each.sentence.is_question]
@@ -109,12 +109,12 @@ class Before:
         self._told.append(said)
         return True
 
-    def meant(self, turn: Turn, chosen: set[str]) -> list[Heard]:
+    def meant(self, turn: Turn, chosen: set[str]) -> list[Utterance]:
         """What a reply belongs to: the newest sentence with a word of what is chosen, else the last question or sentence.
 
         A question that says little itself ("And?") comes with what was said before it.
         """
-        near = [each for each in reversed(self.heard) if 0 < turn.number - each.turn <= _NEAR]
+        near = [each for each in reversed(self.utterances) if 0 < turn.number - each.turn <= _NEAR]
         if said := [each for each in near if chosen & set(each.sentence.words)]:
             return [next((each for each in said if not each.sentence.is_question), said[0])]
         last = [each for each in near if each.turn == turn.number - 1]
@@ -124,9 +124,9 @@ class Before:
         earlier = (each for each in near[near.index(last[0]) + 1 :] if len(each.sentence.words) >= _CLEAR)
         return [*list(earlier)[:1], *last]
 
-    def tried(self, turn: int) -> Heard | None:
+    def tried(self, turn: int) -> Utterance | None:
         """What was tried or proposed last, in this turn or the one before."""
-        near = (each for each in reversed(self.heard) if turn - each.turn <= 1)
+        near = (each for each in reversed(self.utterances) if turn - each.turn <= 1)
         return next((each for each in near if _proposes(each.sentence) or each.sentence.opens("tried")), None)
 
     def resolved(self, turn: int, sentence: Sentence) -> Sentence:
@@ -144,29 +144,29 @@ def _proposes(said: Sentence) -> bool:
     return bool((said.has("proposal") or asks) and not said.has("offer") and len(said.words) >= 2)
 
 
-def _told(heard: Iterable[Heard]) -> str:
+def _told(heard: Iterable[Utterance]) -> str:
     """What was said, each behind its speaker and between quotation marks, so that "you" and "it" mean what they meant."""
     return " — ".join(f"{each.who}: “{each.sentence.said.translate(_INNER_QUOTES)}”" for each in heard)
 
 
-def agreed(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+def agreed(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement | None:
     """A bare yes to what was proposed in the turn before; one of many proposals is advice, to which a yes is thanks."""
     plain = sentence.plain.strip()
     lead = sentence.opens("agree")
     if not lead or len(plain) > _SHORT or sentence.is_question:
         return None
     rest = rx(sentence.language, "agree_rest").sub("", plain[lead.end() :]).strip(" ,.!;:，。！、～~)👍-–—")
-    last = [each for each in before.heard if each.turn == turn.number - 1]
+    last = [each for each in before.utterances if each.turn == turn.number - 1]
     found = [each for each in last if _proposes(each.sentence)]
     if rest or not 0 < len(found) <= _PROPOSALS or any(each.sentence.is_question for each in last if each != found[-1]):
         return None
-    said = _told((found[-1], before.as_heard(turn, sentence)))
+    said = _told((found[-1], before.utterance(turn, sentence)))
     return FoundStatement(
         "agreed", Kind.EXPERIENCE, said, f"agreed to what turn {turn.number - 1} proposed", 0.7, told=said
     )
 
 
-def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+def joined(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement | None:
     """A short reply with what it replies to: "Van then." says something beside "Kees lends us the van"."""
     part, people = own_part(sentence), before.between_people
     own = set(part.words)
@@ -177,21 +177,21 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
         return None
     last = meant[-1].sentence
     rule = "chosen" if _chooses(part, last, own) or (people and _another_value(last, part)) else "answered"
-    first = all(each.turn < turn.number or len(each.sentence.words) < _CLEAR for each in before.heard)
+    first = all(each.turn < turn.number or len(each.sentence.words) < _CLEAR for each in before.utterances)
     fits = not part.has("dangling") if rule == "chosen" else _answers(part, last, own, first, people)
     if not fits or any(each.sentence.has("reported") for each in meant):
         return None
-    said = _told((*meant, before.as_heard(turn, sentence)))
+    said = _told((*meant, before.utterance(turn, sentence)))
     return FoundStatement(rule, Kind.WORLD, said, f"a reply to turn {meant[-1].turn}", 0.5, told=said)
 
 
-def continued(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+def continued(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement | None:
     """An exact sentence about "him" or "it", or that is not whole, with the one that its speaker said before."""
-    part, now = own_part(sentence), before.as_heard(turn, sentence)
+    part, now = own_part(sentence), before.utterance(turn, sentence)
     points_back = part.opens("dangling_it") or part.has("fragment")
     if not points_back or not values(part) or _says_nothing(part):
         return None
-    last = next((each for each in reversed(before.heard) if each.who == now.who), None)
+    last = next((each for each in reversed(before.utterances) if each.who == now.who), None)
     if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
         return None
     said = _told((last, now))
@@ -230,7 +230,7 @@ def _another_value(last: Sentence, part: Sentence) -> bool:
     return len(part.plain) <= _SHORT and any(was[kind] != now[kind] for kind in was.keys() & now.keys() - {"name"})
 
 
-def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | None:
+def corrected(number: int, whole: Sentence, before: Dialogue) -> FoundStatement | None:
     """A correction; in the words of what it corrects, where it has too few of its own."""
     rest = whole.without_leads("correct_start", most=4)
     denies = rest is not whole
@@ -262,7 +262,7 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
     )  # fmt: skip
 
 
-def _earlier(turn: int, before: Before, old: str, said: str) -> tuple[EarlierStatement, str, str] | None:
+def _earlier(turn: int, before: Dialogue, old: str, said: str) -> tuple[EarlierStatement, str, str] | None:
     """The newest earlier statement that a correction is about, its value, and the value that takes its place."""
     new = _values(said)
     about = {term for term in terms(said) if not term.isdigit()}
@@ -315,7 +315,7 @@ def _side(pair: re.Match[str] | None, side: str) -> str:
     return next((value.strip() for name, value in groups.items() if value and name.startswith(side)), "")
 
 
-def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+def outcome(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement | None:
     """An attempt and what came of it. What was tried is named, here or in one of the turns before; else it is nothing."""
     part = own_part(sentence)
     good, bad = part.has("worked"), part.has("failed")
@@ -334,11 +334,11 @@ def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | 
     tried = before.tried(turn.number)
     if tried is None or len(part.plain) > _SHORT or part.has("relative"):
         return None
-    task, told = tried.sentence.said.strip(" .!。！"), _told((tried, before.as_heard(turn, sentence)))
+    task, told = tried.sentence.said.strip(" .!。！"), _told((tried, before.utterance(turn, sentence)))
     return FoundStatement("outcome, thin", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came, task=task, told=told)
 
 
-def found_out(heard: Heard, report: Heard | None = None, after: Sentence | None = None) -> FoundStatement | None:
+def finding(heard: Utterance, report: Utterance | None = None, after: Sentence | None = None) -> FoundStatement | None:
     """What the assistant did in the world or found out; not what it wrote, advises or explains.
 
     Where somebody just reported that something is wrong, what it looked up or gives as the cause is a diagnosis, also in the

@@ -17,7 +17,7 @@ from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
 from ..language.relations import DATED, relation
 from ..markdown.grammar import printable_line, render
-from .conversation import Before, EarlierStatement, agreed, continued, corrected, found_out, joined, outcome
+from .conversation import Dialogue, EarlierStatement, agreed, continued, corrected, finding, joined, outcome
 from .own_words import Sentence, fold, language_of, own_sentences, pairs
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
 from .turns import Turn
@@ -72,16 +72,16 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
 
     Streaming: looks at a few turns before, never ahead. Never raises, whatever the text.
     """
-    before = Before(owner)
+    before = Dialogue(owner)
     for turn in turns:
-        before.meet(turn.role, turn.name)
+        before.add_speaker(turn.role, turn.name)
         if turn.role in ("user", "assistant"):
             found = _of_person(turn, before) if turn.role == "user" else _of_assistant(turn, before)
             for each, sentence in found:
                 yield from _candidate(turn, each, sentence, before, owner)
 
 
-def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
+def _of_person(turn: Turn, before: Dialogue) -> Iterator[tuple[FoundStatement, Sentence]]:
     """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
     if _is_fiction(turn, before):
         return
@@ -99,7 +99,7 @@ def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sen
             yield found, sentence
         if not found and not sentence.is_question:
             before.statements.append(EarlierStatement(turn.number, sentence.said))
-        before.heard.append(before.as_heard(turn, sentence))
+        before.utterances.append(before.utterance(turn, sentence))
 
 
 def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[FoundStatement, Sentence]:
@@ -109,7 +109,7 @@ def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[F
     return found._replace(said=(found.told or found.said) + gap + after.said, told=None), joined
 
 
-def _judged(turn: Turn, sentence: Sentence, before: Before, is_first: bool) -> FoundStatement | None:
+def _judged(turn: Turn, sentence: Sentence, before: Dialogue, is_first: bool) -> FoundStatement | None:
     """What a sentence states: with what was said before it, if it speaks of that, else by itself."""
     if not before.between_people:
         told = remembered(sentence) or standing_rule(sentence)
@@ -129,49 +129,49 @@ def _judged(turn: Turn, sentence: Sentence, before: Before, is_first: bool) -> F
     return joined(turn, sentence, before) or continued(turn, sentence, before) or found
 
 
-def _pointed_back(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+def _pointed_back(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement | None:
     """ "Remember that" alone: what the same one said just before."""
-    who = before.as_heard(turn, sentence).who
-    said = next((each for each in reversed(before.heard) if each.who == who), None)
+    who = before.utterance(turn, sentence).who
+    said = next((each for each in reversed(before.utterances) if each.who == who), None)
     if said is None or turn.number - said.turn > 2 or said.sentence.is_question:
         return None
     part = own_part(said.sentence).said
     return FoundStatement("remember", Kind.WORLD, part, "said to be remembered, just before", 0.9)
 
 
-def _is_fiction(turn: Turn, before: Before) -> bool:
+def _is_fiction(turn: Turn, before: Dialogue) -> bool:
     """True for a turn of a game or a story: neither it nor the answer to it says anything true. Counts the turns of the game."""
     folded = fold(turn.text[:2000])
     head = Sentence(folded, folded, language_of(folded))
-    if before.fiction and head.has("fiction_ends"):
-        before.fiction = 0
+    if before.game_turns and head.has("fiction_ends"):
+        before.game_turns = 0
         return False  # the game is over, and what else is said is so
     if head.opens("fiction_start"):
-        before.fiction = -1 if head.has("fiction_stays") else _GAME_TURNS
+        before.game_turns = -1 if head.has("fiction_stays") else _GAME_TURNS
         return True
-    if before.fiction < 0:
+    if before.game_turns < 0:
         return True
-    before.fiction = 0
+    before.game_turns = 0
     return False
 
 
-def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
+def _of_assistant(turn: Turn, before: Dialogue) -> Iterator[tuple[FoundStatement, Sentence]]:
     """What an assistant found out about the problem that was reported to it just before."""
-    if before.fiction:
+    if before.game_turns:
         return
     sentences = list(own_sentences(turn.text))
     report = before.reported(turn, any(each.has("diagnosis_found") for each in sentences))
     last: Sentence | None = None
     for sentence in sentences:
-        heard = before.as_heard(turn, sentence)
-        before.heard.append(heard)
-        found, last = found_out(heard, report, last), sentence
+        heard = before.utterance(turn, sentence)
+        before.utterances.append(heard)
+        found, last = finding(heard, report, last), sentence
         if found:
             yield found, sentence
 
 
 def _candidate(
-    turn: Turn, found: FoundStatement, sentence: Sentence, before: Before, owner: str | None
+    turn: Turn, found: FoundStatement, sentence: Sentence, before: Dialogue, owner: str | None
 ) -> Iterator[CandidateFact]:
     """The candidate for what was found, unless it was said before or recalled from memory."""
     language, said = sentence.language, found.told or found.said

@@ -31,7 +31,7 @@ from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
-from ..retain.retain import Kept, retain
+from ..retain.retain import RetainedFact, retain
 from ..review.keep import PAGE, Uncertain, add
 from ..system import open_regular
 from .dedup import Duplicates
@@ -184,7 +184,7 @@ class Ingested:
     asked: tuple[CandidateFact, ...]
     refused: tuple[RefusedText, ...]
     counts: dict[str, int]
-    kept: tuple[Kept, ...]
+    kept: tuple[RetainedFact, ...]
     diffs: tuple[tuple[date, str], ...]
     warnings: tuple[str, ...]
     form: str
@@ -221,14 +221,14 @@ def ingest(
             first_line=source.first_line,
         )  # fmt: skip
         if options.form is None and source.name.startswith("memory/") and log_day(source.name):
-            turns = iter(list(turns) or told_in_log(memory, source.name, notes))
+            turns = iter(list(turns) or prose_turns(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
         if source.first_line > 1:
             run.stop(f"for lack of time, only what follows from line {source.first_line:,} on was looked at")
         return run.finish(run.candidates(turns), apply)
 
 
-def told_in_log(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
+def prose_turns(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
     """What a daily log tells in prose, each paragraph a message of who keeps it; not its facts, nor what is private or managed."""
     from ..markdown.page import parse_page
     from ..markdown.private import private_lines
@@ -487,9 +487,9 @@ class _IngestRun:
 
     def _write(
         self, chosen: Sequence[CandidateFact], apply: bool
-    ) -> tuple[tuple[Kept, ...], tuple[tuple[date, str], ...]]:
+    ) -> tuple[tuple[RetainedFact, ...], tuple[tuple[date, str], ...]]:
         """Retain by day, the oldest first: what is kept when a later day fails stays kept, and the next run goes on."""
-        kept: list[Kept] = []
+        kept: list[RetainedFact] = []
         diffs: list[tuple[date, str]] = []
         for day in sorted({each.day for each in chosen}):
             facts = [each.fact for each in chosen if each.day == day]
@@ -515,7 +515,7 @@ def _lines_before(text: str, quote: str) -> int:
 # -- back from a fact to the conversation in which it was said, also when that has moved or was edited since ------------
 
 
-class SaidIn(NamedTuple):
+class SourceConversation(NamedTuple):
     """A conversation at the point where a fact was said: `turns[place]` of the transcript at `path` says it.
 
     `cited` is where the fact says that it stands.
@@ -533,7 +533,7 @@ class SaidIn(NamedTuple):
         return {"id": self.ref, "cited": self.cited, "path": self.path, "turns": turns, "said": self.place}
 
 
-def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
+def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> tuple[SourceConversation, ...]:
     """Where the facts that references point at were said, with `context` turns around each; NothingFound for what is none.
 
     The transcript is looked for where the fact says that it lies, then by its name and by its words anywhere in the workspace.
@@ -543,7 +543,7 @@ def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> 
     return tuple(_conversation(memory, passage, context) for passage in show_all(memory, references, 0))
 
 
-def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SaidIn:
+def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SourceConversation:
     fact = parse(content_of(Role.FACT, passage.lines))
     source = _TAKEN_FROM.fullmatch(fact.source or "") if isinstance(fact, Fact) else None
     if not isinstance(fact, Fact) or source is None:
@@ -552,7 +552,7 @@ def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SaidIn:
     wanted, cited = frozenset(terms(fact.text)), source[0].partition(":")[2]
     for path in _places(memory, source["path"]):
         if found := _turns_around(_turns_of(memory, path), wanted, int(source["line"]), context):
-            return SaidIn(passage.ref, cited, path, *found)
+            return SourceConversation(passage.ref, cited, path, *found)
     what = f"no file of the workspace says what {passage.citation} was taken from; it was {cited}"
     raise NothingFound(what, "put the transcript back, into any folder of the workspace")
 
@@ -590,7 +590,7 @@ def _turns_of(memory: OpenMemory, path: str) -> Iterator[Turn]:
     """What was said in a file; nothing where it cannot be read, or leads out of the workspace."""
     with suppress(MemctlError):
         if log_day(memory.workspace.contain(path)) and path.startswith("memory/"):
-            yield from told_in_log(memory, path, Notes())
+            yield from prose_turns(memory, path, Notes())
         elif memory.workspace.hides is None:  # a transcript is not a page: others than the owner do not see it
             with open_transcript(memory.workspace, memory.workspace.root / path) as source:
                 yield from read_transcript(source.pieces, Notes())

@@ -19,7 +19,7 @@ _MERGE = "memory/*.md text merge=union"
 _GIT = {".gitignore": ".memory/\n", ".gitattributes": f"{_MERGE}\n"}
 
 
-class Made(NamedTuple):
+class InitReport(NamedTuple):
     """A workspace, the paths in it that were made, and what its owner should know."""
 
     root: Path
@@ -29,7 +29,7 @@ class Made(NamedTuple):
     """The folder held pages before."""
 
 
-def init(folder: Path, git: bool = False) -> Made:
+def init(folder: Path, git: bool = False) -> InitReport:
     """Make what is missing of a workspace in `folder`; nothing is overwritten.
 
     With `git`, .gitignore keeps `.memory/` out, .gitattributes lets logs of two machines merge line by line, and git
@@ -60,7 +60,7 @@ def init(folder: Path, git: bool = False) -> Made:
         if _is_unmerged(workspace):
             what = f"without `{_MERGE}`: git will not merge the logs of two machines"
             notes.append(f".gitattributes stays as it is, {what}")
-    return Made(workspace.root, made, notes, found)
+    return InitReport(workspace.root, made, notes, found)
 
 
 def _is_own(workspace: Workspace, path: str, text: str) -> bool:

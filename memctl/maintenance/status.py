@@ -124,7 +124,7 @@ def glance(memory: OpenMemory) -> Glance:
     if (memory.workspace.derived / "index.sqlite").exists():
         kinds, known = memory.run(lambda at: (census(at.index)["kinds"], at.index.known()))
         facts = sum(count for kind, count in kinds if kind != "note")
-        changed = sum(not step.is_young for step in changes(found, known))
+        changed = sum(not step.may_be_racy for step in changes(found, known))
     return Glance(str(memory.workspace.root), len(found), facts, changed, vault_note(memory.workspace))
 
 

@@ -112,7 +112,7 @@ def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> Non
 
 
 def _let_go_reflected(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> None:
-    """The same in `.memory/reflected.json`, where reflect (reflect/made.py) keeps a hash of each page by its number."""
+    """The same in `.memory/reflected.json`, where reflect (reflect/record.py) keeps a hash of each page by its number."""
     from hashlib import sha256
 
     def left(match: re.Match[bytes]) -> bytes:

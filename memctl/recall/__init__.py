@@ -1,3 +1,3 @@
 """A question -> cited hits."""
 
-__all__ = ["answer", "asked", "entry_hits", "lookup", "query", "question", "recall", "related", "search_vectors"]
+__all__ = ["answer", "entry_hits", "lookup", "query", "question", "recall", "related", "search_vectors", "wording"]

@@ -21,7 +21,7 @@ from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
 from ..index.queries.filters import headings_on, headings_with
 from ..index.queries.names import KnownNames, first_lines, pages_called
-from ..index.reread import Seen, page_lines, reread, text_of
+from ..index.reread import CurrentLine, page_lines, reread, text_of
 from ..index.row import Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, name_terms
@@ -31,8 +31,8 @@ from ..markdown.lines import Role, content_of
 from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
-from .asked import is_mere_date, is_polite, names_said, points_back
-from .rank import Candidate, Found
+from .rank import Candidate, Score
+from .wording import is_mere_date, is_polite, names_mentioned, points_back
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -49,7 +49,7 @@ _RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 
 def hits_of(
     memory: OpenMemory, entries: Iterable[Row], verdict: Validities | None = None, *, as_of: date | None = None,
-    seen: Mapping[int, Seen] | None = None, known: KnownNames | None = None,
+    seen: Mapping[int, CurrentLine] | None = None, known: KnownNames | None = None,
 ) -> dict[int, Hit]:  # fmt: skip
     """The entries as hits by id, in their order, as of a day (today); an entry whose lines are gone is left out.
 
@@ -64,7 +64,7 @@ def hits_of(
     return {e.id: _hit(e, seen[e.id], verdict, day, known) for e in wanted if e.id in seen}
 
 
-def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, names: KnownNames) -> Hit:
+def _hit(entry: Row, seen: CurrentLine, verdict: Validities, day: date, names: KnownNames) -> Hit:
     """An entry as it was just read, with its validity, each entity once; a name without a page as it was written."""
     text = text_of(entry, seen)
     standing = verdict.validity.get(entry.id)
@@ -114,7 +114,7 @@ def owner_names(memory: OpenMemory) -> tuple[str, ...]:
     told = slots_holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
     projects = {row.subject for row in in_slots(index, "project", None)}
     names = slot_names(index)
-    said = {n for _, hit in told if len(hit.content) <= _A_NAME for n in names_said(names, hit.content)}
+    said = {n for _, hit in told if len(hit.content) <= _A_NAME for n in names_mentioned(names, hit.content)}
     return ("", *(n for n in names if n and (n in projects or n in said)))
 
 
@@ -128,7 +128,7 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
         entry.id,
         Kind(entry.kind),
         entry.role,
-        entry.told_on,
+        entry.written_on,
         entry.valid,
         entry.importance,
         entry.content_key,
@@ -139,14 +139,14 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
     )
 
 
-def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
+def stating_lines(index: Index, found: Mapping[int, Score], entries: Mapping[int, Row]) -> Mapping[int, Score]:
     """What was found, with the line that stated a belief in the place of its head on bank/opinions.md."""
     heads = (i for i, e in entries.items() if e.path == OPINIONS and e.kind == Kind.OPINION.value and e.block is None)
     stated = {i: chain.stated for i in heads if (chain := chain_of(index, i)) and chain.stated}
     if not stated:
         return found
     line_of = {entry.ref: entry.id for entry in reversed(placed(index, stated.values()))}
-    made: dict[int, Found] = {}
+    made: dict[int, Score] = {}
     for i, how in found.items():
         line = line_of.get(stated.get(i, ""), i)
         if line not in made or made[line].relevance < how.relevance:
@@ -154,7 +154,7 @@ def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int
     return made
 
 
-def lines_of_pages(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
+def lines_of_pages(index: Index, found: Mapping[int, Score], entries: Mapping[int, Row]) -> Mapping[int, Score]:
     """What was found, with the best line of its page, or the first, in the place of front matter.
 
     A note that has nothing of the question but a link to a page stands below that page.
@@ -171,12 +171,12 @@ def lines_of_pages(index: Index, found: Mapping[int, Found], entries: Mapping[in
     made = {i: little[i] if i in links else how for i, how in found.items() if i not in front}
     for i, page in placed_elsewhere.items():
         line, worth = best.get(page, first[page]), (little[i] if i in front else found[i]).relevance
-        known = made.get(line, Found(0.0, {"near": 1}, found[i].parts))
+        known = made.get(line, Score(0.0, {"near": 1}, found[i].parts))
         made[line] = known._replace(relevance=max(known.relevance, worth))
     return made
 
 
-def _only_linking(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> dict[int, int]:
+def _only_linking(index: Index, found: Mapping[int, Score], entries: Mapping[int, Row]) -> dict[int, int]:
     """The notes of which the question has only words that name a page they link to -> that page."""
     own = {i: set(found[i].parts.get("own", "").split()) for i in entries}
     titles: dict[int, set[str]] = {}
@@ -257,7 +257,7 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
 
 
-def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Found]) -> Hit:
+def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Score]) -> Hit:
     """A hit with the headings above it and the lines around it, of which those that were found are marked."""
     leads = leads_a_list(entry, hit)
     steps = _LISTED if leads else _BELOW if entry.role == Role.HEADING.value else _AROUND
@@ -279,7 +279,7 @@ def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Fou
     return replace(hit, passage=lines, heading_path=path)
 
 
-def is_match(found: Found | None) -> bool:
+def is_match(found: Score | None) -> bool:
     """True for what was found by its own words or by its meaning, not by the lines beside it."""
     return found is not None and bool(found.why.keys() & {"lexical", "vector", "slot", "recent"})
 

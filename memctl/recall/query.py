@@ -17,7 +17,7 @@ from ..language.dates import parse_when
 from ..language.names import AT_NAME, TAG, WIKI_NAME, bare_name, link_target, read_name
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
-from .asked import asked_times
+from .wording import question_times
 
 if TYPE_CHECKING:
     from ..index.index import Index
@@ -209,7 +209,7 @@ def with_times(query: Query, today: date) -> Query:
     """The query with the times that its words name; where they ask for nothing else, with those days as its filter, and of
     "around" a time with that time.
     """
-    asked = asked_times(query.words, today)
+    asked = question_times(query.words, today)
     if asked.bare and query.days is None:
         first, last = asked.times[0].first, asked.times[-1].last
         pasted = query.pasted or query.words

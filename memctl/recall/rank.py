@@ -23,7 +23,7 @@ from ..facts import HALF_LIFE_DAYS, Kind, Period
 from ..index.lexical import ORDINAL_BITS
 
 
-class Found(NamedTuple):
+class Score(NamedTuple):
     """How relevant an entry is (0 to 1), its rank in each search, and the parts that explain it."""
 
     relevance: float

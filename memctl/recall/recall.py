@@ -54,11 +54,11 @@ from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner, says_when
 from ..truth.validity import versions
-from . import asked, entry_hits
+from . import entry_hits, wording
 from .answer import answerable, explain_empty, fit_hits, fit_related
 from .entry_hits import candidate_of, hits_of, lines_of_pages, owner_names, stating_lines, with_beliefs
 from .query import with_aliases, with_phrases, with_tags
-from .rank import Candidate, Found, Ranked, order
+from .rank import Candidate, Ranked, Score, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
 
@@ -187,7 +187,7 @@ def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[
     return found, warnings
 
 
-def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapping[int, Found]:
+def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapping[int, Score]:
     """The best `width` lines that words and vectors find, and the lines that fill the slot which is asked for.
 
     The newest lines, where there are no words to look for. Nothing, with a warning, where a statement runs over `SECONDS`.
@@ -198,7 +198,7 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
         if found is None:
             return _newest(request, width)
-        if not asked.says("why", query.words):  # the value of a slot is no reason
+        if not wording.has_wording("why", query.words):  # the value of a slot is no reason
             found = _with_slots(request, found)
         return _with_definition(request, found)
     except TimeUp:
@@ -208,74 +208,74 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
         index.limit_time(float("inf"))
 
 
-def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
+def _with_slots(request: _Request, found: Mapping[int, Score]) -> Mapping[int, Score]:
     """What was found, above it what holds now in the slots that the question asks for: "where do I live?", "which database?"."""
     index, query = request.memory.index, request.query
     owners = _owners_of_slots(request)
-    slots = asked.asked_keys(query.words, slot_keys(index, owners)) if owners else []
+    slots = wording.question_keys(query.words, slot_keys(index, owners)) if owners else []
     rows = [row for slot in slots for row in in_slots(index, slot, owners)]
     if not rows:
         return found
     verdict = judge(index, rows, request.day, query.as_of)
     current = {i for i, validity in verdict.validity.items() if validity.holds(request.day)}
     top = _above(found)
-    before = {i: found.get(i, Found(0.0, {}, {})) for i in passing(index, current, request.condition)}
-    return {**found, **{i: Found(top, {"slot": 1, **each.why}, each.parts) for i, each in before.items()}}
+    before = {i: found.get(i, Score(0.0, {}, {})) for i in passing(index, current, request.condition)}
+    return {**found, **{i: Score(top, {"slot": 1, **each.why}, each.parts) for i, each in before.items()}}
 
 
 def _owners_of_slots(request: _Request) -> set[str]:
     """The keys of those whose slots the question may ask for: whom it names, else the owner. Nobody where it names a stranger."""
     index, query = request.memory.index, request.query
-    said = asked.names_said(slot_names(index, entity_key(query.words)), query.words)
+    said = wording.names_mentioned(slot_names(index, entity_key(query.words)), query.words)
     names = [*query.about, *said, *(entity.name for entity in named_entities(index, query.words))]
     keys = {key for name in names for key in keys_of(index, name)}
-    is_of_somebody = asked.names_somebody(query.words) or query.about
-    if not keys and (asked.says("own", query.words) or not is_of_somebody):
+    is_of_somebody = wording.names_somebody(query.words) or query.about
+    if not keys and (wording.has_wording("own", query.words) or not is_of_somebody):
         return set(owner_names(request.memory))
     return keys
 
 
-def _above(found: Mapping[int, Found]) -> float:
+def _above(found: Mapping[int, Score]) -> float:
     """A relevance above all that was found."""
     return _SLOT_BOOST * max((each.relevance for each in found.values()), default=0.5)
 
 
-def _with_definition(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
+def _with_definition(request: _Request, found: Mapping[int, Score]) -> Mapping[int, Score]:
     """What was found, above it the first line on the page of an entity, where the question is who or what that is."""
-    index, name = request.memory.index, asked.asked_name(request.query.words)
+    index, name = request.memory.index, wording.question_name(request.query.words)
     entities = (resolve(index, name) or named_entities(index, name)) if name else []
     if len(entities) != 1 or not {*terms(name)} <= {term for known in entities[0].names for term in terms(known)}:
         return found
     first = passing(index, first_lines(index, filter(None, [entities[0].page])).values(), request.condition)
-    return {**found, **{i: Found(_above(found), {"lexical": 1, "entity": 1}, {}) for i in first}}
+    return {**found, **{i: Score(_above(found), {"lexical": 1, "entity": 1}, {}) for i in first}}
 
 
-def _newest(request: _Request, width: int) -> Mapping[int, Found]:
+def _newest(request: _Request, width: int) -> Mapping[int, Score]:
     """The newest `width` lines, of the time that is asked for if one is."""
     query, spans = request.query, [request.query.days]
     if query.times and not query.days:
         spans = [query.times[0]]
     elif query.times and not query.words:  # around a time: that, then the days beside it, the nearest first
-        spans = [asked.widened(query.times[0], away) for away in range(asked.AROUND + 1)]
+        spans = [wording.widened(query.times[0], away) for away in range(wording.AROUND + 1)]
     ids: dict[int, None] = {}
     for days in spans:
         if len(ids) < width:
             condition = condition_of(replace(query, days=days), request.about)
             ids |= dict.fromkeys(newest(request.memory.index, condition, width))
-    return {i: Found(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
+    return {i: Score(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
 
 
 class _Judged(NamedTuple):
     """What was found, by id of the row, with the verdict on it and on what replaced it."""
 
-    found: Mapping[int, Found]
+    found: Mapping[int, Score]
     entries: Mapping[int, Row]  # those of it that may be shown
     verdict: Validities
     perhaps_replaced: Mapping[int, Replaced] = MappingProxyType({})  # in words, by a newer line
     told_again: Mapping[int, int] = MappingProxyType({})  # older -> newer line that answers as well and stands above
 
 
-def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
+def _judge(request: _Request, found: Mapping[int, Score]) -> _Judged:
     """The verdict on what was found; in the place of a belief's head stands the line that stated it."""
     index, query = request.memory.index, request.query
     entries = by_ids(index, found)
@@ -353,11 +353,11 @@ def _told_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked], ti
 
 def _timed(request: _Request, entries: Iterable[Row]) -> set[int]:
     """Of some entries, those that say when something is, where that is asked."""
-    asks = asked.says("when", request.query.words) and not is_past(request.query.words)
+    asks = wording.has_wording("when", request.query.words) and not is_past(request.query.words)
     told = [row for row in entries if asks and _is_state(row, asks)]
     seen = reread(request.memory.workspace, told, request.memory.index)
     texts = ((row, text_of(row, seen[row.id]).content) for row in told if row.id in seen)
-    return {row.id for row, text in texts if says_when(text, row.told_on or request.day)}
+    return {row.id for row, text in texts if says_when(text, row.written_on or request.day)}
 
 
 def _question_words(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
@@ -456,7 +456,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     passed_over: set[str] = set()
     taken_of_page: Counter[str] = Counter()
     has_passage: dict[Citation, Row] = {}  # hits that are shown with what stands around them
-    wants_reasons = asked.says("why", query.words)
+    wants_reasons = wording.has_wording("why", query.words)
     enough = max(request.k, _LOOKED_FOR_REASONS) if wants_reasons else request.k
     for start in range(0, len(places), enough):
         piece = places[start : start + enough]
@@ -521,7 +521,7 @@ def _reasons_first(hits: Sequence[Hit]) -> list[Hit]:
     """A question for reasons lifts lines that give one; that they were replaced since counts nothing there."""
     lifted = [
         replace(hit, score=hit.score * _REASON_BOOST / hit.parts["factors"]["standing"])
-        if asked.says("because", hit.content)
+        if wording.has_wording("because", hit.content)
         else hit
         for hit in hits
     ]
@@ -555,8 +555,8 @@ def _is_about(hit: Hit, about: Sequence[Entity | str]) -> bool:
         return True
     text = entity_key(hit.content)
     for name in sorted(filter(None, named), key=len, reverse=True):
-        text = re.sub(asked.as_words(name), "|", text)
-    return all(keys & named or asked.names_said(keys, text) for keys in wanted)
+        text = re.sub(wording.as_words(name), "|", text)
+    return all(keys & named or wording.names_mentioned(keys, text) for keys in wanted)
 
 
 def _versions(memory: OpenMemory, entry: int, verdict: Validities) -> tuple[Version, ...]:

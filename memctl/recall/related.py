@@ -22,13 +22,13 @@ from ..index.queries import names as queries
 from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
 from ..index.queries.filters import condition_of
 from ..index.queries.names import NamingLine, page_of
-from ..index.reread import EntryText, Seen, reread, text_of
+from ..index.reread import CurrentLine, EntryText, reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names
 from ..truth.judge import Validities, judge
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
-from .rank import Found, order
+from .rank import Score, order
 
 _FEW, _SHARE = 50, 0.05  # a name on more lines than that, or that part of all, is a hub
 _ASKED = 0.1  # what a name in the question weighs
@@ -259,7 +259,7 @@ class _CheckedLines:
         self._memory, self._as_of, self._web = memory, as_of, web
         self._day = as_of or memory.today
         self._entries: dict[int, Row] = {}
-        self._seen: dict[int, Seen] = {}
+        self._seen: dict[int, CurrentLine] = {}
         self._texts: dict[int, EntryText] = {}
         self._verdict = Validities({}, {}, {})
 
@@ -302,12 +302,12 @@ class _CheckedLines:
         """The lines as hits, best first: the nearer and the farther in turn, what was replaced below what replaced it."""
         verdict, top = self._verdict, max((each.score for each in found), default=0.0) or 1.0
         ways = {each.line: each for each in found if each.line in self._seen}
-        walked: dict[int, Found] = {}
+        walked: dict[int, Score] = {}
         for line, way in ways.items():
             # A line on the way, but the last, whose time is past, makes it worth less; the last is judged as any hit is.
             past = (verdict.validity.get(int(step)) for step in way.path[:-1:2])
             worth = _ENDED ** sum(1 for standing in past if standing and standing.is_over(self._day))
-            walked[line] = Found(way.score / top * worth, {}, {})
+            walked[line] = Score(way.score / top * worth, {}, {})
         stated = stating_lines(self._memory.index, walked, {i: self._entries[i] for i in walked})
         relevance = {i: stated[i].relevance for i in walked if i in stated and i not in direct}
         over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(self._day)]

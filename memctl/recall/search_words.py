@@ -23,7 +23,7 @@ from ..index.row import Entity
 from ..language.analyzer import LATIN, is_cyrillic, is_identifier, prefixes, query_terms, terms
 from ..language.names import find_names, heads
 from ..language.synonyms import Expansion, expansions
-from .rank import Found
+from .rank import Score
 from .search_vectors import NEAREST, Nearness, VectorSearch
 
 _BESIDE = 2.0  # what a page weighs beside one of its lines
@@ -61,7 +61,7 @@ class QueryTerms(NamedTuple):
 
 def search_words(
     index: Index, query: Query, condition: Filter, limit: int, vectors: VectorSearch | None = None
-) -> Mapping[int, Found] | None:
+) -> Mapping[int, Score] | None:
     """The best `limit` entries that the words of a question find, and as many of the times that it speaks of; with
     `vectors`, what these find too, and all of them by both.
 
@@ -102,7 +102,7 @@ def search_words(
         both = both if any(exact.values()) else _with_pages(both, whole)
         best = _with_times(index, query, sorted(both, key=lambda i: (-round(both[i], 9), i)), limit)
     ranks = {i: rank for rank, i in enumerate(ranked if nearest else best, 1)}
-    found = {i: _found(scores[i], ranks[i], said[i]) if i in ranks else Found(0.0, {}, {}) for i in best}
+    found = {i: _found(scores[i], ranks[i], said[i]) if i in ranks else Score(0.0, {}, {}) for i in best}
     for i in queries.mentioning(index, best, [key for entity in named for key in entity.keys]) if named else ():
         found[i].why["entity"] = 1
     if not nearest:
@@ -141,21 +141,21 @@ def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -
     return list(dict.fromkeys([*ranked[:limit], *timely, *apart]))
 
 
-def _found(one: Lexical, rank: int, relevance: float) -> Found:
+def _found(one: Lexical, rank: int, relevance: float) -> Score:
     channel = "lexical" if one.own else "near"
     parts = (("own", one.own), ("near", one.near), ("heading", one.heading))
     shown = {"level": one.level} | {name: " ".join(found) for name, found in parts if found}
-    return Found(relevance, {channel: rank}, shown)
+    return Score(relevance, {channel: rank}, shown)
 
 
-def _with_vectors(found: Found, relevance: float, words: float, near: Nearness | None) -> Found:
+def _with_vectors(found: Score, relevance: float, words: float, near: Nearness | None) -> Score:
     """What words found, with what vectors add to it and how."""
     parts = {**found.parts, "words": round(words, 4)}
     if near is None:
-        return Found(relevance, found.why, parts)
+        return Score(relevance, found.why, parts)
     why = {"vector": near.rank} if near.rank <= NEAREST or not words else {}
     parts |= {"cosine": round(near.cosine, 4), "near_by": round(near.deviations, 2)}
-    return Found(relevance, found.why | why, parts)
+    return Score(relevance, found.why | why, parts)
 
 
 def _fetch(index: Index, query: Query, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:

@@ -1,3 +1,3 @@
 """What is planned for bank/: entity pages, lessons, proposals."""
 
-__all__ = ["fact_source", "lessons", "made", "proposals", "reflect"]
+__all__ = ["fact_source", "lessons", "plan", "proposals", "record", "reflect"]

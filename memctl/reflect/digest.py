@@ -1,6 +1,6 @@
 """The week in five to ten sentences, each cited: what changed, what was decided, what failed, what waits, what mattered.
 
-Told as of the week's last day, so that a week that is over is not told anew.
+Written as of the week's last day, so that a week that is over is not written anew.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def digest_body(week: Week, page: str) -> str:
     if week.facts < ENOUGH:
         return ""
     place = LinkContext(page)
-    told = (
+    shown = (
         (each.lead.capitalize(), quoted(each.text), cite(each.citation, place, each.ref)) for each in week.sentences
     )
-    return "\n".join(f"- {lead}: {text} · {proof}" for lead, text, proof in told)
+    return "\n".join(f"- {lead}: {text} · {proof}" for lead, text, proof in shown)
 
 
-def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief], week: str) -> Week:
+def week_content(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief], week: str) -> Week:
     """What a week has to tell; `beliefs` are those that something was said of in it."""
     first = _monday(week)
     last = min(first + timedelta(days=6), memory.today)
@@ -85,9 +85,9 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
     rows = facts_between(memory.index, first, last)
     due = facts_due(memory.index, first, last)
     verdict = judge(memory.index, [*rows, *due], last, as_of=last, public=True)
-    told = _WeekLines(source, verdict)
-    changed = chain(told.changed(rows), _moved(beliefs, first, last))
-    kinds = (changed, told.decided(rows), told.failed(rows), told.waiting(due), told.important(rows))
+    lines = _WeekLines(source, verdict)
+    changed = chain(lines.changed(rows), _moved(beliefs, first, last))
+    kinds = (changed, lines.decided(rows), lines.failed(rows), lines.waiting(due), lines.important(rows))
     pages = frozenset(page_of(number) for number in (*(row.id for row in rows), *verdict.entries))
     return Week(_chosen(kinds, min(_MOST, max(_FEWEST, len(rows) // _SHARE))), len(rows), pages)
 
@@ -176,17 +176,17 @@ class _WeekLines:
 def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[DigestSentence]:
     """Beliefs that ended in these days, or whose confidence moved far."""
     for belief in beliefs:
-        dated = ((b, b.citation) for b in belief.items if first <= b.day <= last)
-        said = [(b, citation) for b, citation in dated if citation and b.verdict != "stated"]
-        numbers = [(b.day, b.shown) for b in belief.items if not b.gone]
+        dated = ((b, b.citation) for b in belief.bullets if first <= b.day <= last)
+        moving = [(b, citation) for b, citation in dated if citation and b.verdict != "stated"]
+        numbers = [(b.day, b.shown) for b in belief.bullets if not b.gone]
         before = [n for day, n in numbers if day < first and n is not None]
         after = [n for day, n in numbers if first <= day <= last and n is not None]
-        ended = [(b, citation) for b, citation in said if b.verdict == "superseded"]
+        ended = [(b, citation) for b, citation in moving if b.verdict == "superseded"]
         if ended:
             bullet, citation = ended[0]
             yield DigestSentence("no longer believed", belief.fact.text, citation, bullet.ref or "")
-        elif said and before and after and abs(after[-1] - before[-1]) >= _STEP:
-            bullet, citation = said[-1]
+        elif moving and before and after and abs(after[-1] - before[-1]) >= _STEP:
+            bullet, citation = moving[-1]
             text = f"{belief.fact.text} ({before[-1]:.2f} → {after[-1]:.2f})"
             yield DigestSentence("changed", text, citation, bullet.ref or "")
 

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from ..facts import Citation
 from ..hits import Hit
+from ..index.rows import rows_of, task_key
 from ..language.names import entity_key, heads, is_han, stem_word
 from ..language.words import languages, pattern
 from ..markdown.escape import heading, link, literal, many, quoted, relative
 from ..markdown.evidence_line import OPINIONS
+from ..markdown.front_matter import with_names
 from .lessons import Failure, Strategy, Task, TaskOutcome
 
 _NEWEST = 3  # citations shown of what was done again and again
@@ -45,7 +47,7 @@ class BeliefLine(NamedTuple):
 
 
 class About(NamedTuple):
-    """All that is told of a name: on its own page in this order, or on the shared pages where it has none."""
+    """All that pages show of a name: on its own page in this order, or on the shared pages where it has none."""
 
     name: str
     defined: PageLine | None = None  # who or what it is, where the page itself does not say so
@@ -66,8 +68,8 @@ class About(NamedTuple):
     @property
     def names(self) -> set[str]:
         """Everybody whom the lines name."""
-        told = (self.defined, *self.now, *self.plans, *self.events, *self.world, *self.experience)
-        hits = [hit for line in filter(None, told) for hit in (line.hit, line.before) if hit]
+        lines = (self.defined, *self.now, *self.plans, *self.events, *self.world, *self.experience)
+        hits = [hit for line in filter(None, lines) for hit in (line.hit, line.before) if hit]
         return {*self.related, *(each.holder for each in self.beliefs)}.union(*(hit.entities for hit in hits))
 
 
@@ -80,6 +82,21 @@ class LinkContext(NamedTuple):
     wiki: str = ""  # empty for Markdown links, else what stands in `[[…]]`: "name", or "file", by which Obsidian goes
 
 
+def new_page(name: str, path: str) -> str | None:
+    """How the page of a name begins: with the name in its front matter too, where file and heading do not spell it.
+
+    None for a name that cannot be written there: its page would not be found again.
+    """
+    text = f"# {heading(name)}\n"
+    entity = rows_of(path, text).entity
+    if entity and entity_key(entity.name) == entity_key(name):
+        return text
+    try:
+        return with_names(text, add=[name])
+    except ValueError:
+        return None
+
+
 def entity_body(about: About, place: LinkContext) -> str:
     """The body of an entity's block; a section that has nothing to tell is left out. Empty for no facts."""
     related = ", ".join(_entity(name, place) for name in about.related)
@@ -90,9 +107,9 @@ def entity_body(about: About, place: LinkContext) -> str:
         "What happened": _listed(_event(line, place) for line in about.events),
         "Related": related,
     }
-    told = [f"## {title}\n\n{items}" for title, items in sections.items() if items]
+    parts = [f"## {title}\n\n{items}" for title, items in sections.items() if items]
     first = _listed([_state(about.defined, place)] if about.defined else ())
-    return "\n\n".join(filter(None, [first, *told]))
+    return "\n\n".join(filter(None, [first, *parts]))
 
 
 def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
@@ -113,17 +130,25 @@ def experience_body(lines: Sequence[PageLine], place: LinkContext) -> str:
 
 def lessons_body(tasks: Sequence[Task], place: LinkContext) -> str:
     """A `###` section a task: how often it worked, its strategies, the reliable ones first, and why each failed."""
-    told = []
+    parts = []
     for task in tasks:
         name = task.name or (f"{task.entity} (no task named)" if task.entity else "Without a task")
-        told.append(f"### {heading(name)}\n\n{_lesson(task, place)}")
-    return "\n\n".join(told)
+        parts.append(f"### {heading(name)}\n\n{_lesson(task, place)}")
+    return "\n\n".join(parts)
+
+
+def task_of_section(title: str) -> str:
+    """The key of the task that a section of bank/lessons.md is about, by its title."""
+    entity = title.removesuffix(" (no task named)")
+    if entity != title:
+        return task_key("", entity)
+    return "@" if title == "Without a task" else task_key(title)
 
 
 def failures_body(failures: Sequence[Failure]) -> str:
     """What failed for one reason at several tasks: `lock timeout: deploy 2, migrate 1`."""
     counts = (", ".join(f"{literal(task)} {count}" for task, count in each.counts) for each in failures)
-    return _listed(f"{quoted(each.reason)}: {told}" for each, told in zip(failures, counts, strict=True))
+    return _listed(f"{quoted(each.reason)}: {count}" for each, count in zip(failures, counts, strict=True))
 
 
 def _listed(items: Iterable[str]) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from itertools import chain
 from operator import attrgetter
 
 from ..beliefs.confidence import INFERRED, Place
-from ..beliefs.replay import AnswerLine, TrustedFact
-from ..errors import Usage
+from ..beliefs.replay import ExplicitEvidence, TrustedFact
+from ..errors import MemctlError, Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..ids import belief_id, questions_of
@@ -26,17 +27,19 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
 from ..markdown.evidence_line import OPINIONS
+from ..notes.edits import read_for_edit
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
 
+CORE = "memory.md"
 IMPORTANT = 0.7  # importance from which a fact stands before newer ones, and is worth carrying where nobody has a page
 _STATES, _PLANS, _EVENTS = 6, 4, 6  # lines of each section on an entity's page
 _SHARE, _LEAST = 4, 8  # of so many facts the page tells one, but so many of each section
 _DURABLE = 20  # lines of a name without a page on world.md, and on experience.md
 _VERSIONS = 5  # of a slot that are looked at, and shown where there is no page
-_RELATED, _MET = 8, 2  # names shown as related, and the facts that they must share
+_RELATED, _SHARED = 8, 2  # names shown as related, and the facts that they must share
 _FEW = 3  # own facts below which a page tells those of others too
 _AT_ONCE = 2_000  # facts that are read together
 
@@ -62,11 +65,11 @@ class FactSource:
     def evidence(self, entries: Iterable[Row]) -> list[TrustedFact]:
         """The facts that may move beliefs; what a correction took back may not."""
         ordered = sorted(entries, key=attrgetter("place"))
-        wrong = never_true(self.memory, beliefs.may_be_retracted(self._index, ordered))
+        wrong = retracted_lines(self.memory, beliefs.may_be_retracted(self._index, ordered))
         seen = reread(self.memory.workspace, ordered)
         found: dict[str, TrustedFact] = {}
         for entry in ordered:
-            day, fact = entry.told_on, text_of(entry, seen[entry.id]).fact if entry.id in seen else None
+            day, fact = entry.written_on, text_of(entry, seen[entry.id]).fact if entry.id in seen else None
             if fact and day and entry.ref not in wrong and entry.ref not in found:
                 found[entry.ref] = TrustedFact(entry.ref, fact, day, seen[entry.id].cited, self.names_of(fact))
         return list(found.values())
@@ -75,27 +78,27 @@ class FactSource:
         """The facts with these ids, of those that may move beliefs."""
         return self.evidence(beliefs.counting(self._index, refs))
 
-    def answers(self) -> tuple[list[AnswerLine], set[str]]:
+    def answers(self) -> tuple[list[ExplicitEvidence], set[str]]:
         """What the answers of `memctl review` say, each with the line for which it speaks; and the questions answered.
 
         An answer without `by=` ends a belief by itself and is not evidence; one of a local model weighs half.
         """
         rows = beliefs.answers_until(self._index, self._today)
-        said = self.evidence(rows)
-        wanted = {answer.fact.by for answer in said if answer.fact.by}
+        answers = self.evidence(rows)
+        wanted = {answer.fact.by for answer in answers if answer.fact.by}
         lines = [row for row in by_refs(self._index, wanted) if row.block is None and not row.private]
-        spoken_for = {told.ref: told for told in self.evidence(lines) if is_trusted(told.fact.source)}
-        found: list[AnswerLine] = []
-        for answer in said:
+        spoken_for = {line.ref: line for line in self.evidence(lines) if is_trusted(line.fact.source)}
+        found: list[ExplicitEvidence] = []
+        for answer in answers:
             is_model = (answer.fact.source or "").partition(":")[0] == "llm"
             if answer.fact.by is None:
-                found.append(AnswerLine(replace(answer.fact, supports=(), refutes=()), answer))
-            elif by := spoken_for.get(answer.fact.by):
-                found.append(AnswerLine(answer.fact, by, INFERRED if is_model else 1.0))
-        owners = (answer.fact for answer in said if answer.fact.settles or answer.fact.source in (None, "user"))
+                found.append(ExplicitEvidence(replace(answer.fact, supports=(), refutes=()), answer))
+            elif line := spoken_for.get(answer.fact.by):
+                found.append(ExplicitEvidence(answer.fact, line, INFERRED if is_model else 1.0))
+        owners = (answer.fact for answer in answers if answer.fact.settles or answer.fact.source in (None, "user"))
         both = (fact.supports for fact in owners if len(fact.supports) == 2)
-        told = (questions_of(*order) for pair in both for order in (pair, pair[::-1]))
-        return found, {question for answer in said for question in answer.fact.settles}.union(*told)
+        agreed = (questions_of(*order) for pair in both for order in (pair, pair[::-1]))
+        return found, {question for answer in answers for question in answer.fact.settles}.union(*agreed)
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
         """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""
@@ -105,7 +108,7 @@ class FactSource:
         entries = [entry for entry in entries if entry.id in seen]
         found = {entry.ref: Place(seen[entry.id].cited, entry.origin) for entry in reversed(entries)}
         void = beliefs.forgotten_refs(self._index, wanted - found.keys())
-        retracted = never_true(self.memory, beliefs.may_be_retracted(self._index, entries))
+        retracted = retracted_lines(self.memory, beliefs.may_be_retracted(self._index, entries))
         counting = {e.ref for e in entries if is_trusted(e.origin) and e.ref not in retracted and not e.private}
         return found, void | (found.keys() - counting)
 
@@ -130,15 +133,15 @@ class FactSource:
     def has_lines(self, name: str) -> bool:
         """True where the page of a name has something to tell, unless newer lines ended all its beliefs."""
         lines = _PageLines(self, name)
-        return lines.are_any or lines.has_opinions or bool(self._met(name, lines))
+        return lines.are_any or lines.has_opinions or bool(self._related(name, lines))
 
-    def told(self, name: str, path: str | None) -> About:
+    def about(self, name: str, path: str | None) -> About:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
         lines = _PageLines(self, name)
         if path is None:
             world, experience = lines.durable("world"), lines.durable("experience")
             return About(name, world=world, experience=experience, pages=lines.pages)
-        related = [self.spelled(other, lines.facts) for other in self._met(name, lines)] if name else []
+        related = [self.spelled(other, lines.facts) for other in self._related(name, lines)] if name else []
         most = max(_LEAST, len(lines.facts) // _SHARE)
         now = lines.now(most)
         defining = rf"(?i)^(?:{pattern(languages(), 'pages', 'defining')})"  # "is a", «— это», 是一
@@ -146,14 +149,14 @@ class FactSource:
         others = [line for line in now if line != defined]
         return About(name, defined, others, (), lines.plans(), lines.events(most), related, pages=lines.pages)
 
-    def _met(self, name: str, lines: _PageLines) -> list[str]:
+    def _related(self, name: str, lines: _PageLines) -> list[str]:
         """Those whom several facts name beside it, the nearest first."""
         own = {*lines.keys, entity_key(name)}
-        met: Counter[str] = Counter()
+        shared: Counter[str] = Counter()
         for fact in lines.facts:
             others = {self.known.known_as(key) for key in fact.names.split("\n") if key and key not in own}
-            met.update(other for other in others if entity_key(other) not in own)
-        often = sorted((-count, entity_key(other), other) for other, count in met.items() if count >= _MET)
+            shared.update(other for other in others if entity_key(other) not in own)
+        often = sorted((-count, entity_key(other), other) for other, count in shared.items() if count >= _SHARED)
         return [other for _, _, other in often[:_RELATED]]
 
     def place_of(self, ref: str | None) -> Citation | None:
@@ -166,16 +169,36 @@ class FactSource:
         hits = self.hits(beliefs.outcomes_of(self._index, tasks, self._today))
         return [outcome for hit in hits if not hit.retracted and (outcome := outcome_of(hit))]
 
+    def reasons(self, failed: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int, str]]:
+        """(reason, task, how often, newest day) of every task that failed for a reason, each read again from its line."""
+        counted = [(ref, task, count) for task, refs in failed.items() for ref, count in refs.items()]
+        hits = {hit.ref: hit for hit in self.hits(by_refs(self._index, {ref for ref, _, _ in counted}))}
+        for ref, task, count in counted:
+            hit = hits.get(ref)
+            if hit and hit.fact and hit.fact.why:
+                yield hit.fact.why, task, count, hit.day or ""
 
-def never_true(memory: OpenMemory, rows: Iterable[Row]) -> dict[str, str]:
+    def wiki_links(self) -> str:
+        """How names are linked (LinkContext.wiki): as the settings say, else `[[Name]]` if the owner writes so on the core page, or
+        opens the folder in Obsidian."""
+        workspace = self.memory.workspace
+        if workspace.settings.links != "auto":
+            return "file" if workspace.settings.links == "wiki" else ""
+        with suppress(MemctlError):
+            uses = "[[" in read_for_edit(workspace, CORE).after or (workspace.root / ".obsidian").is_dir()
+            return "name" if uses else ""
+        return ""
+
+
+def retracted_lines(memory: OpenMemory, rows: Iterable[Row]) -> dict[str, str]:
     """Those that were never true, as a line says by their id or in words: the day of each, by id."""
     entries = list(rows)
     standings = judge(memory.index, entries, memory.today, whole=False, public=True).validity
     return {entry.ref: entry.day or "" for entry in entries if standings[entry.id].retracted}
 
 
-class ToldSince:
-    """The facts told from a day on, with older ones that speak by their id to a belief that one of these states.
+class FactsSince:
+    """The facts written from a day on, with older ones that speak by their id to a belief that one of these states.
 
     `first` are those of them that bear one of the ids that are `cited`, or name another line by its id. The others are read a day at a time, as
     often as `days` is gone through, and not kept.
@@ -186,7 +209,7 @@ class ToldSince:
         index, today = source.memory.index, source.memory.today
         stated = set() if since == date.min else set(beliefs.opinions_from(index, since, today))
         older = beliefs.speaking(index, stated | set(map(belief_id, stated)), today) if stated else []
-        twins, named = beliefs.told_first(index, since, today, {*cited, *(row.ref for row in older)})
+        twins, named = beliefs.cited_or_linking(index, since, today, {*cited, *(row.ref for row in older)})
         rows = {row.id: row for row in (*by_ids(index, twins).values(), *older)}
         found = {fact.ref: fact for fact in source.evidence(rows.values())}
         self._apart = {row.ref for row in rows.values()}
@@ -203,22 +226,22 @@ class ToldSince:
         known: dict[str, list[TrustedFact]] = defaultdict(list)
         for fact in self.first:
             known[str(fact.day)].append(fact)
-        told = set(beliefs.days_between(index, self.since, today))
-        for day in sorted(told | known.keys()):
+        written = set(beliefs.days_between(index, self.since, today))
+        for day in sorted(written | known.keys()):
             on = date.fromisoformat(day)
-            rows = beliefs.facts_between(index, on, on) if day in told else []
+            rows = beliefs.facts_between(index, on, on) if day in written else []
             others = self._source.evidence(row for row in rows if row.ref not in self._apart)
             yield sorted([*others, *known[day]], key=lambda fact: fact.ref)
 
 
 @on_fresh_index
-def told_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...]:
+def task_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...]:
     """What the outcomes of every task teach, or of those that share half of their words with `task`; Usage for one without words."""
     if task is not None and not task.strip():
         raise Usage("--task names no task", "write words of it, or leave it out for all tasks")
 
-    told = lessons(FactSource(memory).outcomes(beliefs.tasks_until(memory.index, memory.today)))
-    return told if task is None else tuple(each for each in told if each.is_called(task))
+    learned = lessons(FactSource(memory).outcomes(beliefs.tasks_until(memory.index, memory.today)))
+    return learned if task is None else tuple(each for each in learned if each.is_called(task))
 
 
 class _PageLines:
@@ -233,22 +256,22 @@ class _PageLines:
         days: dict[int, set[str]] = defaultdict(set)
         for fact in facts:
             days[fact.content_key].add(fact.day or "")
-        told = [f for f in own if f.kind in ("world", "experience")]
+        stated = [f for f in own if f.kind in ("world", "experience")]
         others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
         self.has_opinions = any(f.kind == "opinion" for f in own)
         self._slots = _newest_of_each([f for f in own if f.slot is not None])
-        self._plans = [f for f in told if f.slot is None and f.first is not None and f.first > today]
-        begun = [f for f in told if f.slot is None and not (f.first is not None and f.first > today)]
+        self._plans = [f for f in stated if f.slot is None and f.first is not None and f.first > today]
+        begun = [f for f in stated if f.slot is None and not (f.first is not None and f.first > today)]
         states = [f for f in begun if _lasts(f, today)]
         events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and not _was_ahead(f, today)}
         self._states, self._events = _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS)
-        carried = [f for f in told if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
+        carried = [f for f in stated if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
         self._durable = [*self._slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
 
         chosen = (*self._slots, *self._plans, *self._states, *self._events, *self._durable)
         entries = by_ids(memory.index, (fact.id for fact in chosen)).values()
         self._verdict = judge(memory.index, entries, memory.today, whole=False, public=True)
-        self._said: set[frozenset[str]] = set()
+        self._shown: set[frozenset[str]] = set()
         self._of_their_day: list[PageLine] = []
 
     @property
@@ -265,7 +288,7 @@ class _PageLines:
     def now(self, most: int) -> tuple[PageLine, ...]:
         """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
 
-        A state in words that mean the day of telling ("this week") is told with that day, as what happened.
+        A state in words that mean the day of telling ("this week") is shown with that day, as what happened.
         """
         slots = self._lines(filter(self._holds, self._slots))
         states = self._lines([f for f in self._states if self._holds(f)][: 2 * _STATES])
@@ -279,8 +302,8 @@ class _PageLines:
 
     def events(self, most: int) -> tuple[PageLine, ...]:
         """What happened, the important before the newest."""
-        told = self._lines([f for f in self._events if not self._is_over(f)][: 2 * _EVENTS])
-        newest = sorted((*told, *self._of_their_day), key=_begun, reverse=True)
+        lines = self._lines([f for f in self._events if not self._is_over(f)][: 2 * _EVENTS])
+        newest = sorted((*lines, *self._of_their_day), key=_begun, reverse=True)
         return tuple(sorted(newest, key=lambda line: (line.hit.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
 
     def durable(self, kind: str) -> tuple[PageLine, ...]:
@@ -313,9 +336,9 @@ class _PageLines:
         for first, *others in twins:
             hit = hits.get(first)
             words = frozenset(query_terms(hit.content)) if hit else frozenset()
-            if hit is None or (fold and words in self._said):
+            if hit is None or (fold and words in self._shown):
                 continue
-            self._said.add(words)
+            self._shown.add(words)
             also = tuple(hits[other].source for other in others if other in hits)
             by = None if fold else self._source.place_of(hit.superseded_by)
             found.append(PageLine(replace(hit, also=also), by, hits.get(before.get(first) or 0)))
@@ -333,7 +356,7 @@ class _PageLines:
 
 
 def _lasts(fact: beliefs.Light, today: str) -> bool:
-    """True for a state: it begins when it was told, or is open at its end, or has an end that has not come."""
+    """True for a state: it begins when it was written, or is open at its end, or has an end that has not come."""
     if fact.kind != "world":
         return False
     single = fact.first is not None and fact.first == fact.last
@@ -346,8 +369,8 @@ def _was_ahead(fact: beliefs.Light, today: str) -> bool:
 
 
 def _first(facts: Iterable[beliefs.Light], most: int) -> list[beliefs.Light]:
-    told = sorted(facts, key=lambda f: (f.first or f.day or "", f.day or "", f.ref), reverse=True)
-    return sorted(told, key=lambda f: (f.importance or 0) < IMPORTANT)[:most]
+    newest = sorted(facts, key=lambda f: (f.first or f.day or "", f.day or "", f.ref), reverse=True)
+    return sorted(newest, key=lambda f: (f.importance or 0) < IMPORTANT)[:most]
 
 
 def _newest_of_each(slots: Sequence[beliefs.Light]) -> list[beliefs.Light]:

@@ -81,11 +81,11 @@ class Strategy(NamedTuple):
     @property
     def reasons(self) -> list[tuple[str, int]]:
         """Why it failed, in the newest words of each reason, and how often; the commonest first."""
-        told: dict[frozenset[str], list[str]] = defaultdict(list)
+        reasons: dict[frozenset[str], list[str]] = defaultdict(list)
         for outcome in self.outcomes:
             if outcome.why and not outcome.ok:
-                told[reason_key(outcome.why)].append(outcome.why)
-        return sorted(((why[-1], len(why)) for why in told.values()), key=lambda each: -each[1])
+                reasons[reason_key(outcome.why)].append(outcome.why)
+        return sorted(((why[-1], len(why)) for why in reasons.values()), key=lambda each: -each[1])
 
 
 class Task(NamedTuple):
@@ -94,6 +94,16 @@ class Task(NamedTuple):
     name: str
     entity: str
     strategies: tuple[Strategy, ...]
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How often it failed for each reason, by the id of the newest line that gives it."""
+        failed = [one for strategy in self.strategies for one in strategy.outcomes if one.why and not one.ok]
+        counts = Counter(reason_key(one.why or "") for one in failed)
+        newest = {
+            reason_key(one.why or ""): one.ref for one in sorted(failed, key=lambda one: (one.day or "", one.citation))
+        }
+        return {newest[key]: count for key, count in counts.items()}
 
     def is_called(self, words: str) -> bool:
         """True where `words` are words of its name or half of them, or the name of its entity."""
@@ -108,8 +118,8 @@ def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:
     for outcome in sorted(outcomes, key=_age):
         groups[_group(outcome)].append(outcome)
     tasks = [_task(rank, group) for (rank, _), group in groups.items()]
-    told = [task for task in tasks if task.strategies]
-    return tuple(sorted(told, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
+    taught = [task for task in tasks if task.strategies]
+    return tuple(sorted(taught, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
 
 
 def labels(outcomes: Sequence[bool], lately_failed: bool = False) -> tuple[str, ...]:
@@ -121,7 +131,7 @@ def labels(outcomes: Sequence[bool], lately_failed: bool = False) -> tuple[str, 
     recent = outcomes[-_RECENT:]
     is_reliable = not lately_failed and sum(outcomes) >= RELIABLE and recent.count(False) <= _LAPSES
     recurs = outcomes.count(False) >= RECURRING and not all(recent)
-    found = [word for word, met in (("reliable", is_reliable), ("recurring failure", recurs)) if met]
+    found = [word for word, applies in (("reliable", is_reliable), ("recurring failure", recurs)) if applies]
     return tuple(found) or ("tentative",)
 
 
@@ -196,8 +206,8 @@ def _strategy(outcomes: Sequence[TaskOutcome], likeness: _Likeness, lately_faile
     ok = sum(outcome.ok for outcome in outcomes)
     failed = len(outcomes) - ok
     typical = outcomes[likeness.most_typical([_clause(outcome.text) for outcome in outcomes])]
-    told = labels([one.ok for one in outcomes], lately_failed)
-    return Strategy(first_clause(typical.text), ok, failed, told, tuple(outcomes))
+    found = labels([one.ok for one in outcomes], lately_failed)
+    return Strategy(first_clause(typical.text), ok, failed, found, tuple(outcomes))
 
 
 def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]:

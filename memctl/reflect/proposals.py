@@ -19,7 +19,7 @@ from ..facts import Citation, Kind, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_told, important
+from ..index.queries.beliefs import days_cited, important
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..language.analyzer import query_terms
@@ -33,10 +33,10 @@ from ..markdown.page import Entry, live_blocks, parse_page
 from ..notes.edits import apply, diff, read_for_edit
 from ..notes.replace import writing_alone
 from ..truth.judge import judge
-from .fact_source import FactSource
+from .fact_source import CORE, FactSource
 from .lessons import Task
 
-CORE, PAGE, BLOCK = "memory.md", "bank/proposals.md", "proposals"
+PAGE, BLOCK = "bank/proposals.md", "proposals"
 
 IMPORTANCE = 0.8  # `i=` from which a fact may belong into memory.md
 CONFIDENCE = 0.85  # confidence from which a belief or a lesson may, if it rests on …
@@ -221,18 +221,18 @@ def candidates(
 ) -> list[CoreCandidate]:
     """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
     facts = source.hits(by_ids(index, important(index, IMPORTANCE, today)).values())
-    told = days_told(index, [hit.ref for hit in facts], today)
-    found = [*_facts(facts, told), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
+    cited_on = days_cited(index, [hit.ref for hit in facts], today)
+    found = [*_facts(facts, cited_on), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
     return [each._replace(person=_is_person(index, each.entities)) for each in found]
 
 
-def _facts(hits: Iterable[Hit], told: Mapping[str, Sequence[str]]) -> Iterator[CoreCandidate]:
+def _facts(hits: Iterable[Hit], cited_on: Mapping[str, Sequence[str]]) -> Iterator[CoreCandidate]:
     seen: set[tuple[str, ...]] = set()
     for hit in sorted(hits, key=lambda hit: (hit.day or "", hit.source)):  # of what was said again, the first
         stands = not (hit.superseded_by or hit.expired or hit.retracted or (hit.content, *hit.entities) in seen)
         if hit.kind is Kind.WORLD and hit.day and stands:
             seen.add((hit.content, *hit.entities))
-            days = told.get(hit.ref, ())
+            days = cited_on.get(hit.ref, ())
             first = date.fromisoformat(min([hit.day, *days]))
             yield CoreCandidate(
                 hit.content, hit.ref, hit.source, hit.entities, first, hit.importance or 0, citations=len(days),
@@ -241,7 +241,7 @@ def _facts(hits: Iterable[Hit], told: Mapping[str, Sequence[str]]) -> Iterator[C
 
 
 def _belief(belief: Belief) -> CoreCandidate | None:
-    counted = [bullet for bullet in belief.items if not bullet.gone]
+    counted = [bullet for bullet in belief.bullets if not bullet.gone]
     stated = next((b for b in counted if b.verdict == "stated" and b.ref == belief.stated), None)
     if not belief.is_current or stated is None or stated.citation is None or stated.ref is None:
         return None

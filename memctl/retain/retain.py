@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, Span, is_trusted, said_as
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import by_refs, own_and_entry, refs_standing
+from ..index.queries.entries import by_refs, existing_refs, own_and_entry
 from ..index.queries.names import mention_counts, near_name, resolve
 from ..index.row import Row
 from ..index.rows import rows_of
@@ -34,7 +34,7 @@ from ..notes.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetainedFact:
     """A fact on disk: where, under which id, and whether it stood there before."""
 
     citation: Citation
@@ -56,7 +56,7 @@ class Kept:
 class Retained:
     """What retain did, or with `dry_run` would do (`diff`); `warnings` are about the index, and about what may be a slip."""
 
-    kept: tuple[Kept, ...]
+    kept: tuple[RetainedFact, ...]
     diff: str
     warnings: tuple[str, ...] = ()
 
@@ -201,7 +201,7 @@ def retain(
             confirm(workspace, other)
     refs = _refs(path, before + added.text)
     for fact, (span, already) in zip(here, added.places, strict=True):
-        kept = Kept(Citation(path, span.line, span.end_line), refs[span.line], fact, already)
+        kept = RetainedFact(Citation(path, span.line, span.end_line), refs[span.line], fact, already)
         known[replace(fact, block_id=None)] = kept
     change = diff(path, before, before + added.text) if dry_run else ""
     warnings = _update_index(memory) if added.text and not dry_run else ()
@@ -222,7 +222,7 @@ def _of_others(memory: OpenMemory, fact: Fact) -> Fact:
 
 def citing_known(memory: OpenMemory, text: str) -> str:
     """A text in which no id is cited that no line has."""
-    return without_ids(text, lambda refs: memory.run(lambda at: refs_standing(at.index, refs)))
+    return without_ids(text, lambda refs: memory.run(lambda at: existing_refs(at.index, refs)))
 
 
 def _append(workspace: Workspace, path: str, facts: Sequence[Fact], day: date, dry_run: bool) -> tuple[str, Addition]:
@@ -247,12 +247,12 @@ def _refs(path: str, text: str) -> dict[int, str]:
     return {row.line: row.ref for row in rows_of(path, text).rows}
 
 
-def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Kept]:
+def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, RetainedFact]:
     """The facts on the other pages of the same day (`memory/2025-11-27-standup.md`).
 
     Without those of slots: the order of lines on one page says which value is the newest.
     """
-    found: dict[Fact, Kept] = {}
+    found: dict[Fact, RetainedFact] = {}
     for page in sorted((workspace.root / "memory").glob(f"{day}-*.md")):
         other = f"memory/{page.name}"
         try:
@@ -262,7 +262,7 @@ def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Ke
         refs = _refs(other, text)
         for fact, span in spans_of(parse_page(text)).items():
             if slot_of(fact) is None:
-                found[fact] = Kept(Citation(other, span.line, span.end_line), refs[span.line], fact, True)
+                found[fact] = RetainedFact(Citation(other, span.line, span.end_line), refs[span.line], fact, True)
     return found
 
 

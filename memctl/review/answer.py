@@ -23,7 +23,8 @@ from ..markdown.escape import one_line
 from ..markdown.lines import LineText
 from ..notes.edits import Edit, apply, read_for_edit
 from ..notes.replace import writing_alone
-from ..reflect.proposals import CORE, with_line, with_refusal
+from ..reflect.fact_source import CORE
+from ..reflect.proposals import with_line, with_refusal
 from ..retain.retain import retain
 from . import keep
 from .collect import core_proposal, open_questions, questions

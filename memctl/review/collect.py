@@ -9,6 +9,7 @@ from datetime import date
 from functools import partial
 from math import log2
 
+from ..beliefs.replay import Replayed
 from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
 from ..errors import MemctlError
@@ -16,7 +17,15 @@ from ..facts import Citation, Period, days_before, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index, recalled_lately
-from ..index.queries.beliefs import from_outside, names_told, newest_about, page_hashes, past_plans, said_since, settled
+from ..index.queries.beliefs import (
+    facts_since,
+    from_outside,
+    names_of_facts,
+    newest_about,
+    page_hashes,
+    past_plans,
+    settled,
+)
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.reread import reread, text_of
@@ -26,12 +35,14 @@ from ..language.sentences import is_plan, is_yearly
 from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
-from ..reflect.made import in_conflict, program_of
-from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
-from ..reflect.reflect import Planner
+from ..reflect.fact_source import CORE
+from ..reflect.plan import Planner
+from ..reflect.proposals import PAGE, CoreProposal, read_proposals
+from ..reflect.record import in_conflict, program_of
+from ..reflect.reflect import planned_edit
 from ..truth.replaced import replaced_since
 from . import keep
-from .question import KINDS, Doubt, Question, ids_of_line, read_held, remember, remember_held, shown
+from .question import KINDS, Doubt, Question, cache_questions, cached_questions, ids_of_line, remember, shown
 
 _ALIKE = 0.2  # where a word that both lines share, or somebody else, is all that tells of a change
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
@@ -52,7 +63,7 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
     remember(memory.workspace, found)
     for state, doubts in looked_up:  # where the pages stayed as they were while they were read
         if memory.run(lambda at: not at.synced().stale and _state(at)) == state:
-            remember_held(memory.workspace, state, doubts)
+            cache_questions(memory.workspace, state, doubts)
     _in_public(memory, questions)
     return found if memory.workspace.hides is None else tuple(each for each in found if not each.is_for_owner)
 
@@ -222,7 +233,7 @@ def _doubts(memory: OpenMemory, looked_up: list[tuple[str, list[Doubt]]]) -> Ite
     """
     yield from _quick_doubts(memory)
     state = _state(memory)
-    doubts = read_held(memory.workspace, state) if state else None
+    doubts = cached_questions(memory.workspace, state) if state else None
     if doubts is None:
         doubts = [*_replaced(memory, days_before(memory.today, _LATELY)), *_left_by_reflect(memory)]
         looked_up += [(state, doubts)] if state else []
@@ -267,7 +278,7 @@ def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
 
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    fresh = said_since(memory.index, since)
+    fresh = facts_since(memory.index, since)
     for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
         if not pair.judgement.is_certain:
             kind, *sides = pair.asked_as
@@ -279,7 +290,7 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
     """Names so much alike that they may be of one."""
     index, known = memory.index, KnownNames(memory.index)
     named = [(each.name, name) for each in all_entities(index) for name in (each.name, *each.names)]
-    keys = names_told(index, memory.today)
+    keys = names_of_facts(index, memory.today)
     without_page = keys - {entity_key(name) for _, name in named}
     similar = SimilarNames([*named, *((key, key) for key in sorted(without_page))])
     for entity in sorted({known.known_as(key) for key in keys}):
@@ -290,27 +301,26 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _left_by_reflect(memory: OpenMemory) -> Iterator[Doubt]:
     """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
-    planner = Planner(memory, memory.today)
-    replay = planner.beliefs(write=False)
-    for pair in replay.asked:
+    planner = Planner(memory)
+    replay = planner.replay_for_review()
+    for pair in replay.open_questions:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
         yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason)
-    planner.proposals(replay)
-    for proposal in read_proposals(_planned_page(memory, planner).after):
+    for proposal in read_proposals(_proposals_page(memory, planner, replay).after):
         yield Doubt("core", (proposal.ref,), proposal.reason)
 
 
 def core_proposal(memory: OpenMemory, ref: str) -> tuple[CoreProposal, Edit] | None:
     """What is proposed for memory.md of the line with this id, and bank/proposals.md as reflect would write it."""
-    planner = Planner(memory, memory.today)
-    planner.proposals(planner.beliefs(write=False))
-    page = _planned_page(memory, planner)
+    planner = Planner(memory)
+    page = _proposals_page(memory, planner, planner.replay_for_review())
     return next(((each, page) for each in read_proposals(page.after) if each.ref == ref), None)
 
 
-def _planned_page(memory: OpenMemory, planner: Planner) -> Edit:
-    planned = next((edit for edit in planner.edits if edit.path == PAGE), None)
-    return planned or read_for_edit(memory.workspace, PAGE)
+def _proposals_page(memory: OpenMemory, planner: Planner, replay: Replayed) -> Edit:
+    block = planner.proposals(replay)
+    edit = planned_edit(memory.workspace, block, planner.notes) if block else None
+    return edit or read_for_edit(memory.workspace, PAGE)
 
 
 def _trust(memory: OpenMemory) -> Iterator[Doubt]:

@@ -15,14 +15,14 @@ from ..truth.replaced import may_replace
 from .question import OFFERED, Doubt, Question, Shown, keep_shown, shown, words_of
 
 if TYPE_CHECKING:
-    from ..retain.retain import Kept
+    from ..retain.retain import RetainedFact
 
 _AT_ONCE = 10  # facts of one call, beyond which nothing is offered
 _LAST = 30  # offers that can be answered: those of one call and of some before it, since agents write several facts in a row
 _NEAREST = 100  # entries nearest by vectors, of which those of the same entity count
 
 
-def near(memory: OpenMemory, kept: Sequence[Kept], vectors: bool) -> tuple[tuple[Question, ...], ...]:
+def near(memory: OpenMemory, kept: Sequence[RetainedFact], vectors: bool) -> tuple[tuple[Question, ...], ...]:
     """For each fact that was just kept the earlier lines that it may replace, as questions which `answer` takes by their id.
 
     Nobody waits for an answer: `review` and contexts do not know of them, and later ones take their place. None for what stood
@@ -41,7 +41,7 @@ def near(memory: OpenMemory, kept: Sequence[Kept], vectors: bool) -> tuple[tuple
     return none
 
 
-def _near(memory: OpenMemory, kept: Kept, beside: Collection[str], vectors: bool) -> tuple[Question, ...]:
+def _near(memory: OpenMemory, kept: RetainedFact, beside: Collection[str], vectors: bool) -> tuple[Question, ...]:
     rows = [row for row in entries_at(memory.index, kept.citation) if row.ref == kept.ref]
     if kept.already or kept.fact.sealed or len(rows) != 1:
         return ()

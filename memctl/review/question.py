@@ -25,7 +25,7 @@ from ..hits import Hit, hit_json
 from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled_ids
-from ..index.queries.entries import refs_standing
+from ..index.queries.entries import existing_refs
 from ..markdown.escape import beginning, many, one_line
 from ..markdown.evidence_line import QUOTED
 from ..notes.files import prepare_memory, write_derived
@@ -286,12 +286,12 @@ def shown(workspace: Workspace, name: str = _FILE) -> dict[str, Shown]:
     return {}
 
 
-def remember_held(workspace: Workspace, state: str, doubts: Iterable[Doubt]) -> None:
+def cache_questions(workspace: Workspace, state: str, doubts: Iterable[Doubt]) -> None:
     """Keep what is to be asked of this state of the pages."""
     _put(workspace, HELD, json.dumps([state, [list(doubt) for doubt in doubts]]))
 
 
-def read_held(workspace: Workspace, state: str) -> list[Doubt] | None:
+def cached_questions(workspace: Workspace, state: str) -> list[Doubt] | None:
     """The questions that were found for this state of the pages; None where they were not kept."""
     with suppress(ValueError, TypeError):
         known, rows = json.loads(_text(workspace, HELD) or "[0, []]")
@@ -338,7 +338,7 @@ def waiting(memory: OpenMemory) -> int:
         answered = settled_ids(at.index, last)
         left = [doubt for ref, doubt in last.items() if ref not in answered]
         lines = [doubt.about for doubt in left if doubt.kind not in ("same", "keep")]
-        there = refs_standing(at.index, {each for refs in lines for ref in refs for each in ids_of_line(ref)})
+        there = existing_refs(at.index, {each for refs in lines for ref in refs for each in ids_of_line(ref)})
         gone = sum(not all(there.intersection(ids_of_line(ref)) for ref in refs) for refs in lines)
         return len(left) - gone
 

@@ -103,7 +103,7 @@ def publish(
         )  # fmt: skip
         if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
             return Published(at.place, name, before.revision, (), (), len(heads), notes)
-        own = _Own(memory.workspace, f"{at.server} {name}")
+        own = _OwnPublications(memory.workspace, f"{at.server} {name}")
         # Once a page went, what is new here may be that page, of a publisher who is behind.
         returns = before.removed and digests.keys() - known.keys()
         if (changed or removed or returns) and not force:
@@ -121,7 +121,7 @@ class _DryRun(Exception):
     """Takes back what a transaction did so far."""
 
 
-def _check(workspace: Workspace, before: SharedWorkspace, own: _Own) -> None:
+def _check(workspace: Workspace, before: SharedWorkspace, own: _OwnPublications) -> None:
     """Refused for what somebody else published from what this workspace does not hold: as a push that is not a fast-forward."""
     if before.token in own.tokens or (before.head and not is_behind(workspace, before.head)):
         return
@@ -138,7 +138,7 @@ def _read(pages: Sendable, heads: Mapping[str, str], paths: Sequence[str]) -> It
             yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))))
 
 
-class _Own:
+class _OwnPublications:
     """By which this workspace knows again what it published itself under a name, without a word of any page."""
 
     def __init__(self, workspace: Workspace, key: str) -> None:

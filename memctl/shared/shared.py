@@ -49,7 +49,7 @@ _SECONDS = 60.0  # the longest wait for another process that brings the same cop
 _STATE, _HEADS = "copy.json", "heads.json"
 
 
-class _Held:
+class _OpenCopies:
     """What a process that stays keeps open: connections by URL, and the index of each copy."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Shared:
             cure = "give --to postgresql://USER@HOST/DB, or url under [shared] in memctl.toml"
             raise Usage("no server is named", cure)
         self._memory = memory
-        self._held = memory.resident.keep(_Held) if memory.resident else _Held()
+        self._held = memory.resident.keep(_OpenCopies) if memory.resident else _OpenCopies()
         self._server = self._held.servers.setdefault(address, SharedServer(address, memory.resident is not None))
 
     def publish(

@@ -92,8 +92,8 @@ def _belief_rows(memory: OpenMemory, query: Query) -> Iterator[dict[str, Any]]:
             row = {"belief": view.ref, "number": number} | fields(bullet, "day verdict strength stated=number")
             row["confidence"] = bullet.number if is_stated else bullet.after
             row |= fields(bullet, "evidence=ref source=citation") | {"reason": bullet.reason or None}
-            row |= fields(view, "text entities") | {"now": round(view.standing.confidence, 4)}
-            yield row | fields(view, "contested=standing.contested trend=standing.trend over place")
+            row |= fields(view, "text entities") | {"now": round(view.ledger.confidence, 4)}
+            yield row | fields(view, "contested=ledger.contested trend=ledger.trend over place")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from ..markdown.grammar import Problem, parse, printable_line, render
 KINDS = ("memctl", "openclaw", "obsidian", "claude-code", "basic-memory", "mem0", "chatgpt")
 
 
-class Left(NamedTuple):
+class Skip(NamedTuple):
     """What was not taken, or not understood and only kept as text: where it stands, and why."""
 
     place: str
@@ -57,7 +57,7 @@ def place_below(kind: str, name: str, path: str) -> str:
     return f"bank/{kind}/{slug(name)}/{path}"
 
 
-def imported(kind: str, origin: str, path: str, text: str, source: str | None) -> tuple[str, list[Left]]:
+def imported(kind: str, origin: str, path: str, text: str, source: str | None) -> tuple[str, list[Skip]]:
     """The text of the page that a note becomes, and what in it means nothing here; `source` is put into its front matter.
 
     Usage if its front matter is not YAML, so that the mark cannot be set.
@@ -94,13 +94,13 @@ _CONSTRUCTS = {
 }
 
 
-def _unknown(kind: str, origin: str, text: str) -> Iterator[Left]:
+def _unknown(kind: str, origin: str, text: str) -> Iterator[Skip]:
     for pattern, reason in _CONSTRUCTS.get(kind, ()):
         found = list(re.finditer(pattern, text))
         if found:
             line = text.count("\n", 0, found[0].start()) + 1
             more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-            yield Left(f"{origin}#L{line}", f"{reason}: {' '.join(found[0][0].split())[:60]!r}{more}")
+            yield Skip(f"{origin}#L{line}", f"{reason}: {' '.join(found[0][0].split())[:60]!r}{more}")
 
 
 # -- basic-memory ------------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class ForeignMemory(NamedTuple):
 
     fact: Fact
     day: date
-    left: tuple[Left, ...]
+    left: tuple[Skip, ...]
 
 
 def is_memory(value: Any) -> bool:
@@ -193,10 +193,10 @@ def memory_of(
     return ForeignMemory(fact, day, tuple(left))
 
 
-def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, str]], list[Left]]:
+def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, str]], list[Skip]]:
     """What a line can say of the rest of an object, and what it cannot."""
     kept: list[tuple[str, str]] = []
-    left: list[Left] = []
+    left: list[Skip] = []
     categories = value.get("categories")
     if isinstance(categories, list) and categories:
         kept.append(("categories", " ".join(map(str, categories))))
@@ -208,10 +208,10 @@ def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, s
         if isinstance(item, (str, int, float)) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)):
             kept.append((f"meta-{name}", printable_line(str(item))))
         else:
-            left.append(Left(place, f"metadata {str(name)[:40]!r} is not a plain value"))
+            left.append(Skip(place, f"metadata {str(name)[:40]!r} is not a plain value"))
     others = Counter(str(key)[:40] for key in value if key not in _KNOWN and value[key] is not None)
     if others:
-        left.append(Left(place, f"keys without a place in a fact: {', '.join(sorted(others))}"))
+        left.append(Skip(place, f"keys without a place in a fact: {', '.join(sorted(others))}"))
     return kept, left
 
 

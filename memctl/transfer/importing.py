@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..errors import CannotWrite, OutsideWorkspace, PageUnreadable, Refused, Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import refs_standing
+from ..index.queries.entries import existing_refs
 from ..index.queries.names import paths_by_name
 from ..index.rows import rows_of
 from ..index.sync import sync
@@ -34,7 +34,7 @@ from ..notes.files import create, read_page
 from ..notes.workspace import PAGES, PageFile, Workspace
 from ..retain.retain import retain
 from ..review.keep import PAGE
-from .foreign import KINDS, Left, conversation_page, imported, is_exported, is_memory, memory_of, place_below, place_of
+from .foreign import KINDS, Skip, conversation_page, imported, is_exported, is_memory, memory_of, place_below, place_of
 
 _FILES = {"mem0", "chatgpt"}
 _NOTES = (".md", ".markdown")
@@ -71,7 +71,7 @@ class Imported:
     same: int = 0
     kept: int = 0
     known: int = 0
-    left: list[Left] = field(default_factory=list)
+    left: list[Skip] = field(default_factory=list)
     diff: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -323,7 +323,7 @@ class _Import:
     def _retain(self, day: date, facts: list[Fact]) -> None:
         options = self._options
         ids = {fact.block_id for fact in facts if fact.block_id}
-        taken = self._memory.run(lambda at: refs_standing(at.index, ids))  # no other line may pass for one that is here
+        taken = self._memory.run(lambda at: existing_refs(at.index, ids))  # no other line may pass for one that is here
         facts = [replace(fact, block_id=None) if fact.block_id in taken else fact for fact in facts]
         made = retain(self._memory, facts, day, dry_run=options.dry_run, allow_secrets=options.allow_secrets)
         new = sum(not kept.already for kept in made.kept)
@@ -334,16 +334,16 @@ class _Import:
             self.done.logs.append(f"memory/{day}.md")
 
     def _leave(self, place: str, reason: str) -> None:
-        self.done.left.append(Left(place, reason))
+        self.done.left.append(Skip(place, reason))
 
 
-def _other_files(folder: Path) -> Iterator[Left]:
+def _other_files(folder: Path) -> Iterator[Skip]:
     """Every file of a folder that is not a note, by itself; settings of the program as one."""
     for root, names, files in os.walk(folder):
         below = Path(root).relative_to(folder)
         for hidden in sorted(name for name in names if name.startswith(".") and name not in _OTHERS):
-            yield Left(str(below / hidden), "settings of the other program")
+            yield Skip(str(below / hidden), "settings of the other program")
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _OTHERS)
         for name in sorted(files):
             if not name.lower().endswith(_NOTES):
-                yield Left(str(below / name), "not Markdown; stays where it is")
+                yield Skip(str(below / name), "not Markdown; stays where it is")

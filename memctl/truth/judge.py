@@ -111,7 +111,7 @@ def _claim(entry: Row, entity: str) -> Claim:
         entry.ref,
         ((entity, entry.slot),) if entry.slot is not None and entry.block is None else (),
         entry.valid,
-        entry.told_on,
+        entry.written_on,
         entry.same,
         is_trusted(entry.origin),
         entry.place,

@@ -90,7 +90,7 @@ def replaced_since(
     line settles, relates or says to hold side by side are left out, and so is what holds no longer.
     """
     finder = _Finder(memory)
-    fresh = queries.told_between(memory.index, since, memory.today)
+    fresh = queries.written_between(memory.index, since, memory.today)
     if names is not None:
         fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.named)]
     fresh = [entry for entry in fresh if entry.role == Role.FACT.value] if facts else fresh
@@ -185,7 +185,7 @@ class _Finder:
             text = text_of(entry, seen[entry.id])
             said = text.content if text.fact else text.content[:_LONGEST]
             names = name_terms(self._names(entry))
-            self._statements[entry.id] = Statement(said, names, Kind(entry.kind), entry.told_on, entry.slot)
+            self._statements[entry.id] = Statement(said, names, Kind(entry.kind), entry.written_on, entry.slot)
             self._unweighed.append(self._statements[entry.id])
 
     def _names(self, entry: Row) -> Set[str]:

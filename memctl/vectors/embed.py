@@ -20,7 +20,7 @@ from ..ids import text_key
 from ..index.index import Index
 from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Leaf, entries_of, leaves, page_stands, titles_and_lengths
+from ..index.queries.entries import Leaf, entries_of, leaves, page_exists, titles_and_lengths
 from ..index.queries.forget import is_unclean
 from ..index.reread import reread, text_of
 from ..index.row import Row
@@ -33,7 +33,7 @@ from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of
-from .tables import FoundVector
+from .tables import StoredVector
 from .text_to_embed import Piece, document_texts, embedded_texts
 
 BATCH = 16  # texts given to the model together,
@@ -198,7 +198,7 @@ class _Pass:
         self._report.pages += 1
         return complete and whole
 
-    def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[FoundVector], left: dict[int, str]) -> None:
+    def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[StoredVector], left: dict[int, str]) -> None:
         start, taken = self._done, 0
         saved = partly = time.monotonic()
         codes: dict[int, Code] = {}
@@ -257,13 +257,13 @@ def batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]
         yield batch
 
 
-def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[int, str], bool] | None:
+def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[int, str], bool] | None:
     """The vectors that a page should have, their texts by key, and whether all its entries stand on disk as indexed.
 
     None if the index has other rows of it by now.
     """
     with memory.index.reading():
-        if not page_stands(memory.index, leaf.id, leaf.rows_sum):
+        if not page_exists(memory.index, leaf.id, leaf.rows_sum):
             return None
         entries = entries_of(memory.index, leaf.id)
         titles = titles_and_lengths(memory.index, [leaf.id])
@@ -274,7 +274,7 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[FoundVector], dict[in
     texts, rows = {}, []
     for place, text in said:
         texts[text_key(text)] = text
-        rows.append(FoundVector(ids[place], text_key(text), digests.get(ids[place], entries[0].digest)))
+        rows.append(StoredVector(ids[place], text_key(text), digests.get(ids[place], entries[0].digest)))
     return rows, texts, len(pieces) == len(entries)
 
 

@@ -23,7 +23,7 @@ from ..notes.workspace import Workspace
 from ..system import locked
 from . import tables
 from .quantized import Code, CodeQuery, distances, encode, moments, nearest, refine, spread
-from .tables import NO_HEAD, FoundVector, Head, PageVectors
+from .tables import NO_HEAD, Head, PageVectors, StoredVector
 
 _WAIT = 10.0  # seconds for another writer
 _PUT_CODE = "INSERT OR REPLACE INTO code VALUES (?, ?, ?, ?, ?, ?)"
@@ -167,7 +167,7 @@ class Vectors:
     def _near(
         self, asked: CodeQuery, packs: Sequence[PageVectors], signs: bytes, found: Sequence[int],
         allowed: AbstractSet[int] | None, limit: int,
-    ) -> list[FoundVector]:  # fmt: skip
+    ) -> list[StoredVector]:  # fmt: skip
         """The rows that are worth comparing in full, by their signs and the distances of these."""
         root = len(found) ** 0.5
         first = max(_LEAST, int(_FIRST * root), 2 * limit)
@@ -213,13 +213,13 @@ class Vectors:
         rows = self.rows("SELECT * FROM code ORDER BY key LIMIT ? OFFSET ?", (size, start))
         return (row for row in rows if tables.is_sound_code(row, self.head.dim))
 
-    def _rows_of(self, ids: AbstractSet[int]) -> list[FoundVector]:
+    def _rows_of(self, ids: AbstractSet[int]) -> list[StoredVector]:
         packs = self.packs()
         pages = {entry >> ORDINAL_BITS for entry in ids} & packs.keys()
         return [row for page in pages for row in packs[page].vectors() if row.entry in ids]
 
     def _compare(
-        self, asked: CodeQuery, rows: Iterable[FoundVector], texts: Iterable[tuple[Any, ...]] | None = None
+        self, asked: CodeQuery, rows: Iterable[StoredVector], texts: Iterable[tuple[Any, ...]] | None = None
     ) -> dict[int, float]:
         """The cosine of each key of these rows, out of `texts` if given."""
         keys = {row.key for row in rows}
@@ -420,7 +420,7 @@ class Vectors:
         """Keep vectors by the key of their text (ids.text_key)."""
         self._run_all(_PUT_CODE, [tables.code_row(key, code) for key, code in codes.items()])
 
-    def put_pack(self, page: int, page_sum: bytes, rows: Iterable[FoundVector]) -> bool:
+    def put_pack(self, page: int, page_sum: bytes, rows: Iterable[StoredVector]) -> bool:
         """Say which vectors a page has, all of them, as `put_codes` kept them; an empty page has none.
 
         False if some are not there: the others are found, and the page stays among those that are missing.
@@ -479,7 +479,7 @@ def _lacking(index: Index, pack: PageVectors) -> int:
     return sum(row not in held for row in index.rows(sql, (pack.page,)))
 
 
-def _best(rows: Iterable[FoundVector], scored: Mapping[int, float]) -> dict[int, float]:
+def _best(rows: Iterable[StoredVector], scored: Mapping[int, float]) -> dict[int, float]:
     """Entry -> the best cosine of its vectors."""
     best: dict[int, float] = {}
     for row in rows:

@@ -191,7 +191,7 @@ class NeighbourGraph:
         return Scan(*about, *matrix.best(chosen, found, limit))
 
 
-class HeldVectors(NamedTuple):
+class LoadedVectors(NamedTuple):
     """An open file of vectors, all of it in memory as it stood at `state`, and a graph of that where one is worth it."""
 
     vectors: Vectors
@@ -220,7 +220,7 @@ def _state_of(vectors: Vectors) -> tuple[object, object]:
     return vectors.state(), inode(vectors.path)
 
 
-def hold(workspace: Workspace, before: HeldVectors | None = None) -> HeldVectors | None:
+def hold(workspace: Workspace, before: LoadedVectors | None = None) -> LoadedVectors | None:
     """Load the vectors as they stand, and from `hnsw_from` texts on a graph of them (a minute for 200,000 texts).
 
     The graph of those that were held before goes on, if few texts came or went. None where there are no vectors;
@@ -243,7 +243,7 @@ def hold(workspace: Workspace, before: HeldVectors | None = None) -> HeldVectors
             graph = graph if graph and graph.follow(matrix) else NeighbourGraph(matrix)
         except (ImportError, RuntimeError, MemoryError):
             graph = None
-    return HeldVectors(vectors, matrix, graph, state)
+    return LoadedVectors(vectors, matrix, graph, state)
 
 
 class VectorPool:
@@ -255,13 +255,13 @@ class VectorPool:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._idle: HeldVectors | None = None
+        self._idle: LoadedVectors | None = None
         self._is_out = False  # taken by a question, or being loaded
         self._was_asked = False
         self._is_useless = False  # without numpy, with a file that cannot be loaded, or closed
         self._loader: threading.Thread | None = None
 
-    def take(self, workspace: Workspace) -> HeldVectors | None:
+    def take(self, workspace: Workspace) -> LoadedVectors | None:
         """All vectors in memory as the file has them now; None where they are not, and the caller opens the file itself.
 
         Whoever gets them gives them back.
@@ -282,7 +282,7 @@ class VectorPool:
         with self._lock:
             return self._idle.how if self._idle and self._idle.is_current() else None
 
-    def give_back(self, held: HeldVectors | None) -> None:
+    def give_back(self, held: LoadedVectors | None) -> None:
         """Keep them for the next question, unless something is wrong with the file."""
         with self._lock:
             self._is_out = False
@@ -291,7 +291,7 @@ class VectorPool:
         if held:
             held.vectors.close()
 
-    def _load(self, workspace: Workspace, before: HeldVectors | None) -> None:
+    def _load(self, workspace: Workspace, before: LoadedVectors | None) -> None:
         held = None
         try:
             held = hold(workspace, before)

@@ -52,7 +52,7 @@ class Head(NamedTuple):
 NO_HEAD = Head("", 0, ())
 
 
-class FoundVector(NamedTuple):
+class StoredVector(NamedTuple):
     """One vector of an entry. That of a whole document stands last on its page, with the digest of the first entry."""
 
     entry: int  # its id; of a document as a whole `whole_page`
@@ -89,16 +89,16 @@ class PageVectors(NamedTuple):
         start = self.page << ORDINAL_BITS
         return [start | ordinal for ordinal in struct.unpack(f"<{self.rows}I", self.ordinals)]
 
-    def vectors(self) -> Iterator[FoundVector]:
+    def vectors(self) -> Iterator[StoredVector]:
         """Its vectors, in their order."""
-        return map(FoundVector, self.entries(), self.all_keys(), struct.unpack(f"<{self.rows}q", self.digests))
+        return map(StoredVector, self.entries(), self.all_keys(), struct.unpack(f"<{self.rows}q", self.digests))
 
-    def vector(self, row: int) -> FoundVector:
+    def vector(self, row: int) -> StoredVector:
         """One of them."""
         (ordinal,) = struct.unpack_from("<I", self.ordinals, 4 * row)
         (key,) = struct.unpack_from("<q", self.keys, 8 * row)
         (digest,) = struct.unpack_from("<q", self.digests, 8 * row)
-        return FoundVector(self.page << ORDINAL_BITS | ordinal, key, digest)
+        return StoredVector(self.page << ORDINAL_BITS | ordinal, key, digest)
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:

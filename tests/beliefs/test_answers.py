@@ -10,11 +10,12 @@ from face_helpers import memory_on, write_pages
 
 from memctl.beliefs import view as view_module
 from memctl.beliefs.page_read import read_entries
-from memctl.beliefs.replay import AskedPair
+from memctl.beliefs.replay import UncertainPair
 from memctl.beliefs.view import BeliefView, beliefs, why
 from memctl.conflicts.listing import conflicts
 from memctl.notes.workspace import Workspace
-from memctl.reflect.reflect import Planner, reflect
+from memctl.reflect.plan import Planner
+from memctl.reflect.reflect import reflect
 from memctl.review.collect import questions
 
 TODAY = date(2025, 11, 30)
@@ -30,9 +31,9 @@ def told(root: Path, **logs: str) -> Workspace:
     return workspace
 
 
-def asked(workspace: Workspace) -> list[AskedPair]:
+def asked(workspace: Workspace) -> list[UncertainPair]:
     """What is left to be asked."""
-    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, None).beliefs().asked))
+    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, whole=True).replay_for_review().open_questions))
 
 
 def view(workspace: Workspace, ref: str) -> BeliefView:
@@ -60,7 +61,7 @@ def test_what_its_holder_may_have_reversed_is_questioned(tmp_path: Path, held: s
     (pair,) = asked(workspace)
     assert (pair.belief, pair.fact, pair.judgement.kind) == ("o-held", "newer", "reversal")
     assert view(workspace, "o-held").questioned == date(2025, 11, 10)
-    assert view(workspace, "o-held").standing.confidence == 0.8
+    assert view(workspace, "o-held").ledger.confidence == 0.8
     assert chain(workspace, "o-newer") == ["10 stated 1 newer"]
     assert held not in (workspace.root / "bank/entities/Anna.md").read_text("utf-8").partition("## Timeline")[0]
 
@@ -187,7 +188,7 @@ def test_one_belief_is_read_without_the_others(tmp_path: Path, monkeypatch: pyte
     assert BELIEFS not in texts and sum(map(len, texts)) < 10 * len(BELIEFS)
     page = memory.workspace.root / "bank/opinions.md"
     page.write_text(BELIEFS.replace("O(c=0.60)", "O(c=0.61)"), "utf-8")
-    assert why(memory, "o-short").beliefs[1].standing.confidence == 0.61
+    assert why(memory, "o-short").beliefs[1].ledger.confidence == 0.61
     nested = "\n  - W: said so twice\n  - 2025-11-03 · against · on the phone\n"
     page.write_text(BELIEFS.replace("\r\n<!--", f"{nested}<!--"), "utf-8")
     assert [view for view in beliefs(memory) if view.ref == "o-short"] == list(why(memory, "o-short").beliefs)

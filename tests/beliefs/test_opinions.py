@@ -29,9 +29,9 @@ from memctl.beliefs.page_read import (
     edit_lines,
     head_with,
     last_written_body,
+    merged_page,
     read_entries,
     read_last_written,
-    settled,
 )
 from memctl.beliefs.page_write import write_opinions
 from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
@@ -429,7 +429,7 @@ def settle(merged: str, ours: str, theirs: str, facts: Sequence[TrustedFact]) ->
     """The page without its conflicts, given all facts; None where a person has a part in them."""
     by_ref = {fact.ref: fact for fact in facts}
     places = {fact.ref: Place(fact.citation, "owner") for fact in facts}
-    return settled(merged, (ours, theirs), lambda entry, mark: is_ours(entry, mark, by_ref, places, set()))
+    return merged_page(merged, (ours, theirs), lambda entry, mark: is_ours(entry, mark, by_ref, places, set()))
 
 
 git_wanted = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

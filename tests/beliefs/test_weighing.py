@@ -12,7 +12,8 @@ from face_helpers import call, memory_on
 
 from memctl.beliefs.view import beliefs
 from memctl.notes.workspace import find_workspace
-from memctl.reflect.reflect import Planner, reflect
+from memctl.reflect.plan import Planner
+from memctl.reflect.reflect import reflect
 
 TODAY = date(2025, 11, 30)
 
@@ -27,13 +28,13 @@ def _confidence(root: Path) -> float:
     workspace = find_workspace(str(root), {}, root)
     reflect(memory_on(workspace, TODAY))
     (view,) = beliefs(memory_on(workspace, TODAY))
-    return round(view.standing.confidence, 2)
+    return round(view.ledger.confidence, 2)
 
 
 def _asked(root: Path) -> list[tuple[str, str]]:
     """What a reflect would leave to be asked: which way it leans, and why."""
     memory = memory_on(find_workspace(str(root), {}, root), TODAY)
-    asked = memory.run(lambda at: Planner(at, None).beliefs().asked)
+    asked = memory.run(lambda at: Planner(at, whole=True).replay_for_review().open_questions)
     return [(pair.judgement.verdict, pair.judgement.reason) for pair in asked]
 
 

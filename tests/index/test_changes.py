@@ -31,7 +31,7 @@ class OnDisk:
 
 
 @dataclass(frozen=True)
-class Known:
+class IndexedFile:
     path: str
     size: int = 5
     mtime_ns: int = OLD
@@ -41,7 +41,7 @@ class Known:
     problem: str | None = None
 
 
-def is_step(disk: OnDisk | None, row: Known | None) -> bool:
+def is_step(disk: OnDisk | None, row: IndexedFile | None) -> bool:
     steps = changes([disk] if disk else [], [row] if row else [])
     assert steps in ([], [(disk, row)])
     return bool(steps)
@@ -49,52 +49,52 @@ def is_step(disk: OnDisk | None, row: Known | None) -> bool:
 
 def test_a_new_page_is_read_a_gone_one_dropped_and_a_known_one_left_alone() -> None:
     assert is_step(OnDisk("a"), None)
-    assert is_step(None, Known("a"))
-    assert not is_step(OnDisk("a"), Known("a"))
+    assert is_step(None, IndexedFile("a"))
+    assert not is_step(OnDisk("a"), IndexedFile("a"))
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        Known("a", size=6),
-        Known("a", mtime_ns=OLD - 1),
-        Known("a", mtime_ns=OLD + 1),
-        Known("a", inode=4),
-        Known("a", sha256=b""),
-        Known("a", looked_ns=OLD + RACY_NS),
-        Known("a", looked_ns=0),
+        IndexedFile("a", size=6),
+        IndexedFile("a", mtime_ns=OLD - 1),
+        IndexedFile("a", mtime_ns=OLD + 1),
+        IndexedFile("a", inode=4),
+        IndexedFile("a", sha256=b""),
+        IndexedFile("a", looked_ns=OLD + RACY_NS),
+        IndexedFile("a", looked_ns=0),
     ],
     ids=["size", "time", "later", "inode", "never read", "racy", "clock set back"],
 )
-def test_what_is_not_surely_the_same_is_read(row: Known) -> None:
+def test_what_is_not_surely_the_same_is_read(row: IndexedFile) -> None:
     assert is_step(OnDisk("a"), row)
 
 
 def test_a_file_changed_within_two_seconds_of_our_look_is_read_again() -> None:
     """It may have changed once more without a new time; a nanosecond more and it is settled."""
-    assert is_step(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS))
-    assert not is_step(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS + 1))
+    assert is_step(OnDisk("a"), IndexedFile("a", looked_ns=OLD + RACY_NS))
+    assert not is_step(OnDisk("a"), IndexedFile("a", looked_ns=OLD + RACY_NS + 1))
     assert RACY_NS == 2_000_000_000
 
 
 def test_a_page_that_cannot_be_read_is_reported_once() -> None:
     broken = OnDisk("a", None, "not a file")
     assert is_step(broken, None)
-    assert is_step(broken, Known("a"))
-    assert not is_step(broken, Known("a", sha256=b"", problem="not a file"))
-    assert is_step(broken, Known("a", sha256=b"", problem="another reason"))
-    assert is_step(OnDisk("a"), Known("a", sha256=b"", problem="not a file"))
+    assert is_step(broken, IndexedFile("a"))
+    assert not is_step(broken, IndexedFile("a", sha256=b"", problem="not a file"))
+    assert is_step(broken, IndexedFile("a", sha256=b"", problem="another reason"))
+    assert is_step(OnDisk("a"), IndexedFile("a", sha256=b"", problem="not a file"))
 
 
 def test_steps_come_as_pages_are_listed_and_what_is_gone_last() -> None:
     found = [OnDisk("a"), OnDisk("b"), OnDisk("c", Stat(6)), OnDisk("d", None, "why")]
-    known = [Known("0"), Known("b"), Known("c"), Known("e")]
+    known = [IndexedFile("0"), IndexedFile("b"), IndexedFile("c"), IndexedFile("e")]
     assert [step.path for step in changes(found, known)] == ["a", "c", "d", "0", "e"]
 
 
 def test_after_everything_was_done_nothing_is_left_to_do() -> None:
     found = [OnDisk("a"), OnDisk("b", Stat(6)), OnDisk("c", None, "why")]
-    known = [Known("a"), Known("b", size=6), Known("c", sha256=b"", problem="why")]
+    known = [IndexedFile("a"), IndexedFile("b", size=6), IndexedFile("c", sha256=b"", problem="why")]
     assert changes(found, known) == []
     looked_too_early = [replace(row, looked_ns=0) for row in known]
     assert [step.path for step in changes(found, looked_too_early)] == ["a", "b"]

@@ -16,7 +16,7 @@ from memctl.index.queries.filters import condition_of
 from memctl.index.sync import sync
 from memctl.recall.answer import explain_empty
 from memctl.recall.query import read_query
-from memctl.recall.rank import Found
+from memctl.recall.rank import Score
 from memctl.recall.search_words import search_words
 
 PAGES = {
@@ -28,14 +28,14 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def asking(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Found]]:
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Score]]:
     """Ask the channel alone: the content's first line of each entry found -> how it was found."""
     workspace = write_pages(tmp_path_factory.mktemp("words"), PAGES)
 
-    def found(words: str, limit: int = 50, **filters: Any) -> dict[str, Found] | None:
+    def found(words: str, limit: int = 50, **filters: Any) -> dict[str, Score] | None:
         query = read_query(words, TODAY, **filters)
 
-        def job(index: Index) -> dict[str, Found] | None:
+        def job(index: Index) -> dict[str, Score] | None:
             sync(workspace, index)
             found = search_words(index, query, condition_of(query, query.about), limit)
             if found is None:

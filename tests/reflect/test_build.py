@@ -318,7 +318,7 @@ def check_numbers(made: Workspace) -> None:
     for entry in read_entries(text)[0]:
         belief = belief_view(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
         assert belief is not None and entry.fact.confidence is not None
-        assert f"{entry.fact.confidence:.2f}" == f"{belief.standing.confidence:.2f}", entry
+        assert f"{entry.fact.confidence:.2f}" == f"{belief.ledger.confidence:.2f}", entry
         numbers = [bullet.after for _, bullet in entry.bullets if bullet.after is not None]
         assert numbers == [bullet.after for bullet in belief.evidence if bullet.after is not None]
         assert all(0.02 <= number <= 0.98 for number in (*numbers, entry.fact.confidence))

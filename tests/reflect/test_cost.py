@@ -18,14 +18,14 @@ from memctl.ids import question_id
 from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
 from memctl.index.index import Index
-from memctl.index.queries.entries import terms_held
+from memctl.index.queries.entries import indexed_terms
 from memctl.index.reread import reread
-from memctl.index.rows import rows_made, rows_of
+from memctl.index.rows import iter_rows, rows_of
 from memctl.index.sync import sync, verify
 from memctl.notes.workspace import Workspace
 from memctl.recall import entry_hits
 from memctl.reflect import fact_source, reflect as night
-from memctl.reflect.made import read_made
+from memctl.reflect.record import read_record
 from memctl.reflect.reflect import reflect
 
 PATH = "bank/world.md"
@@ -54,7 +54,7 @@ def test_terms_that_are_held_give_equal_rows() -> None:
     changed = PAGE.replace("### Ann", "### Ann\n\n- a new line", 1).replace("- W", "- B", 1)
     for text in (PAGE, changed):
         with patch("memctl.index.rows.joined_terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
-            made = rows_made(PATH, text, held)
+            made = iter_rows(PATH, text, held)
             made = made._replace(rows=tuple(made.rows))
         assert made == rows_of(PATH, text)
 
@@ -62,7 +62,7 @@ def test_terms_that_are_held_give_equal_rows() -> None:
 def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: Path) -> None:
     workspace = write_pages(tmp_path / "notes", {PATH: PAGE})
     with_index(workspace, lambda index: sync(workspace, index))
-    held = with_index(workspace, lambda index: terms_held(index, PATH))
+    held = with_index(workspace, lambda index: indexed_terms(index, PATH))
     assert held == {(row.role, row.digest): row.own for row in rows_of(PATH, PAGE).rows}
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
     with (
@@ -193,10 +193,10 @@ def test_what_is_kept_in_no_shape_that_is_known_makes_all_again(diaries: Path, t
     shapes = (None, 1, [None], {"1": None}, [["x", "y"]])
     for each in ([], made | {"new": 1}, *({**made, name: shape} for name in made for shape in shapes)):
         kept.write_text(json.dumps(each), "utf-8")
-        assert read_made(workspace) is None, each
+        assert read_record(workspace) is None, each
     kept.write_text("[" * 100_000, "utf-8")
     assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 11, 1)).pages
-    assert read_made(workspace) is not None
+    assert read_record(workspace) is not None
 
 
 def test_all_facts_are_read_once_and_a_day_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

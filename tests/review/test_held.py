@@ -82,7 +82,7 @@ def test_nothing_is_planned_anew_where_nothing_changed(tmp_path: Path) -> None:
 def test_the_page_of_beliefs_is_not_written_for_its_questions(tmp_path: Path) -> None:
     """It is the largest page of a workspace, and a plan of it half of what a review would hold in memory."""
     memory = memory_with(tmp_path, "belief", "replaced")
-    with patch("memctl.reflect.reflect.write_opinions", side_effect=AssertionError("written")):
+    with patch("memctl.reflect.plan.write_opinions", side_effect=AssertionError("written")):
         asked = memory.review()
     assert {one.kind for one in asked} == {"belief", "replaced"}
 

@@ -12,9 +12,9 @@ from vectors.test_vector_store import DIM, begun, filled, vector
 from memctl.ids import text_key
 from memctl.notes.workspace import Workspace
 from memctl.vectors import matrix
-from memctl.vectors.matrix import HeldVectors, hold
+from memctl.vectors.matrix import LoadedVectors, hold
 from memctl.vectors.quantized import Code, encode
-from memctl.vectors.tables import FoundVector
+from memctl.vectors.tables import StoredVector
 
 pytest.importorskip("numpy")
 pytest.importorskip("hnswlib")
@@ -33,7 +33,7 @@ def graphed(root: Path) -> Workspace:
     return Workspace(root, workspace.settings._replace(hnsw_from=1))
 
 
-def held(workspace: Workspace, before: HeldVectors | None = None) -> HeldVectors:
+def held(workspace: Workspace, before: LoadedVectors | None = None) -> LoadedVectors:
     """Its vectors in memory, which must be there."""
     found = hold(workspace, before)
     assert found
@@ -45,7 +45,7 @@ def asked(seed: object) -> Code:
     return encode(vector(seed), [0.0] * DIM)
 
 
-def overlap(held: HeldVectors, count: int = 40) -> float:
+def overlap(held: LoadedVectors, count: int = 40) -> float:
     """recall@10 against the exact search; the cosines must be the same to the last bit."""
     shared = 0
     for number in range(count):
@@ -98,7 +98,7 @@ def test_what_comes_and_goes_is_followed(workspace: Workspace, monkeypatch: pyte
     assert first.is_current()
     with closing(begun(workspace)) as writer:
         writer.put_codes({7: asked("new")})
-        writer.put_pack(99, b"", [FoundVector(0, 7, 1), FoundVector(0, text_key("1 1"), 1), FoundVector(1, 7, 2)])
+        writer.put_pack(99, b"", [StoredVector(0, 7, 1), StoredVector(0, text_key("1 1"), 1), StoredVector(1, 7, 2)])
         writer.drop_packs([3])
         writer.sweep()
     assert not first.is_current()
@@ -111,7 +111,7 @@ def test_what_comes_and_goes_is_followed(workspace: Workspace, monkeypatch: pyte
     with closing(begun(workspace)) as writer:
         codes = {1000 + n: asked(n) for n in range(400)}
         writer.put_codes(codes)
-        writer.put_pack(100, b"", [FoundVector(n, key, n) for n, key in enumerate(codes)])
+        writer.put_pack(100, b"", [StoredVector(n, key, n) for n, key in enumerate(codes)])
     third = held(workspace, second)
     assert built == [2000, 2301] and third.how == "hnsw"
     assert third.scan(asked(5), None, 1).cosines == {100 << 22 | 5: pytest.approx(1)}
@@ -124,5 +124,5 @@ def test_an_empty_store(tmp_path: Path) -> None:
     with closing(begun(workspace)) as writer:
         assert held(workspace).scan(asked(1), None, 5).cosines == {}
         writer.put_codes({1: asked(1)})
-        writer.put_pack(1, b"", [FoundVector(0, 1, 0)])
+        writer.put_pack(1, b"", [StoredVector(0, 1, 0)])
         assert held(workspace).scan(asked(1), None, 5).cosines == {1 << 22: pytest.approx(1)}

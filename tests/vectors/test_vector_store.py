@@ -32,7 +32,7 @@ from memctl.notes.workspace import Workspace
 from memctl.vectors.file import Scan, Vectors, begin_vectors, drop_vectors, open_vectors
 from memctl.vectors.matrix import check_vectors, hold
 from memctl.vectors.quantized import Code
-from memctl.vectors.tables import FoundVector
+from memctl.vectors.tables import StoredVector
 
 DIM = 64
 FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40
@@ -73,7 +73,7 @@ def filled(root: Path, pages: int = 6, rows: int = 20) -> Workspace:
             keys = [text_key(f"{page} {row}") for row in range(rows)]
             vectors.put_codes({key: vectors.encode(vector(key), 0) for key in keys})
             assert vectors.put_pack(
-                page, b"sum", [FoundVector(row, keys[row], page * 1000 + row) for row in range(rows)]
+                page, b"sum", [StoredVector(row, keys[row], page * 1000 + row) for row in range(rows)]
             )
     return workspace
 
@@ -158,8 +158,8 @@ def test_an_entry_counts_by_its_best_vector(tmp_path: Path) -> None:
     with closing(begun(workspace)) as vectors:
         codes = {key: vectors.encode(vector(key), 0) for key in (1, 2, 3)}
         vectors.put_codes(codes)
-        vectors.put_pack(1, b"a", [FoundVector(0, 1, 10), FoundVector(0, 2, 10), FoundVector(5, 3, 50)])
-        vectors.put_pack(2, b"b", [FoundVector(0, 2, 60)])
+        vectors.put_pack(1, b"a", [StoredVector(0, 1, 10), StoredVector(0, 2, 10), StoredVector(5, 3, 50)])
+        vectors.put_pack(2, b"b", [StoredVector(0, 2, 60)])
     for scan in scans(workspace):
         found = scan(codes[2], None, 10)
         assert list(found.cosines) == [1 << 22, 2 << 22, 1 << 22 | 5]
@@ -199,7 +199,7 @@ def test_other_dimensions(tmp_path: Path, dim: int) -> None:
     with closing(begun(workspace, "wide", dim)) as vectors:
         code = vectors.encode([1.0, -1.0] * (dim // 2), 0)
         vectors.put_codes({5: code})
-        vectors.put_pack(1, b"", [FoundVector(3, 5, 1)])
+        vectors.put_pack(1, b"", [StoredVector(3, 5, 1)])
     assert all(scan(code, None, 3).cosines == {1 << 22 | 3: pytest.approx(1)} for scan in scans(workspace))
 
 
@@ -228,7 +228,7 @@ def test_missing_follows_the_index(tmp_path: Path) -> None:
             for leaf in pages:
                 rows = entries_of(index, leaf.id)  # type: ignore[arg-type]
                 vectors.put_codes({row.digest: vectors.encode(vector(row.digest), 0) for row in rows})
-                vectors.put_pack(leaf.id, leaf.rows_sum, [FoundVector(row.id, row.digest, row.digest) for row in rows])
+                vectors.put_pack(leaf.id, leaf.rows_sum, [StoredVector(row.id, row.digest, row.digest) for row in rows])
             assert vectors.missing(index) == ((), (), 0)  # type: ignore[arg-type]
 
     with_index(workspace, embed_all)
@@ -250,7 +250,7 @@ def test_a_page_with_a_text_that_is_not_there_stays_missing(tmp_path: Path) -> N
     workspace = Workspace(tmp_path)
     with closing(begun(workspace)) as vectors:
         vectors.put_codes({1: vectors.encode(vector(1), 0)})
-        assert not vectors.put_pack(1, b"sum", [FoundVector(0, 1, 1), FoundVector(1, 2, 2)])
+        assert not vectors.put_pack(1, b"sum", [StoredVector(0, 1, 1), StoredVector(1, 2, 2)])
         assert vectors.known([1, 2]) == {1}
         assert list(vectors.scan(vectors.encode(vector(1), 0), None, 5).cosines) == [1 << 22]
         assert vectors.packs()[1].page_sum == b""
@@ -293,7 +293,7 @@ def test_a_reader_keeps_its_state_and_sees_the_next(tmp_path: Path) -> None:
         before = reader.scan(asked, None, 1)
         with writer.writing():
             writer.put_codes({9: asked})
-            writer.put_pack(50, b"sum", [FoundVector(0, 9, 9)])
+            writer.put_pack(50, b"sum", [StoredVector(0, 9, 9)])
             assert reader.scan(asked, None, 1) == before
         assert next(iter(reader.scan(asked, None, 9).cosines.values())) == pytest.approx(1)
         assert reader.cosines(asked, [50 << 22], {50 << 22: 9}) == {50 << 22: pytest.approx(1)}
@@ -311,7 +311,7 @@ def test_a_reader_beside_a_writer_sees_no_damage(tmp_path: Path) -> None:
                     return
                 keys = [text_key(f"{turn} again {row}") for row in range(50)]
                 vectors.put_codes({key: vectors.encode(vector(key), 0) for key in keys})
-                vectors.put_pack(1 + turn % 5, b"sum", [FoundVector(row, key, row) for row, key in enumerate(keys)])
+                vectors.put_pack(1 + turn % 5, b"sum", [StoredVector(row, key, row) for row, key in enumerate(keys)])
                 vectors.sweep()
 
     writer = threading.Thread(target=write)
@@ -461,7 +461,7 @@ def test_damage_is_said_and_mended(tmp_path: Path, name: str) -> None:
     with closing(begun(workspace)) as vectors:
         assert vectors.problem is None
         vectors.put_codes({1: vectors.encode(vector(1), 0)})
-        assert vectors.put_pack(99, b"sum", [FoundVector(0, 1, 1)])
+        assert vectors.put_pack(99, b"sum", [StoredVector(0, 1, 1)])
     count, said = usable(workspace)
     assert count >= 1 and said is None
     assert not path.is_symlink() and (not elsewhere or path.with_name("elsewhere").read_bytes() == elsewhere)
@@ -545,7 +545,7 @@ def test_a_thousand_flipped_bytes(tmp_path: Path) -> None:
 def _write_to(workspace: Workspace) -> None:
     with closing(begun(workspace)) as vectors:
         vectors.put_codes({1: vectors.encode(vector(1), 0)})
-        vectors.put_pack(99, b"sum", [FoundVector(0, 1, 1)])
+        vectors.put_pack(99, b"sum", [StoredVector(0, 1, 1)])
         vectors.sweep()
 
 

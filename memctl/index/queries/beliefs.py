@@ -133,7 +133,7 @@ def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) ->
     return selected(index, sql, (*names, entry.day, *names, entry.day, entry.id, limit))
 
 
-def said_since(index: Index, since: date) -> list[int]:
+def facts_since(index: Index, since: date) -> list[int]:
     """Ids of the facts written down from a day on; neither copies nor observations."""
     return index.column("SELECT id FROM told WHERE day >= ? AND kind <> 'observation'", (str(since),))
 
@@ -206,7 +206,7 @@ _TWINS = "ref IN (SELECT ref FROM countable WHERE day >= ?1 AND day <= ?2 GROUP 
 _LINKED = "id IN (SELECT entry FROM link WHERE relation IN ('supports', 'refutes', 'supersedes'))"
 
 
-def told_first(index: Index, since: date, until: date, refs: Iterable[str]) -> tuple[list[int], list[int]]:
+def cited_or_linking(index: Index, since: date, until: date, refs: Iterable[str]) -> tuple[list[int], list[int]]:
     """Ids of those facts that count, of these days, which share their id with another; and of others that bear one of
     these ids or name another line by its id."""
     days = str(since), str(until)
@@ -227,7 +227,7 @@ def answers_until(index: Index, until: date) -> list[Row]:
     return selected(index, sql, (str(until),))
 
 
-def names_told(index: Index, until: date) -> set[str]:
+def names_of_facts(index: Index, until: date) -> set[str]:
     """Keys of the names on facts that count, written down until that day: `named_since` ever, a name at a time.
 
     No more is read than the list of names, and of each the lines up to the first that counts.
@@ -373,7 +373,7 @@ def important(index: Index, least: float, until: date) -> list[int]:
     return index.column(sql, (least, str(until)))
 
 
-def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[str]]:
+def days_cited(index: Index, refs: Iterable[str], until: date) -> dict[str, list[str]]:
     """The days of the other lines that count and say the same as some facts, or name them as evidence, by id."""
     wanted = list(refs)
     said = index.rows_in("SELECT id, ref, content_key FROM live WHERE ref IN ({keys})", wanted)

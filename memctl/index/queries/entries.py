@@ -152,7 +152,7 @@ def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
         "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
     )
-    return index.each_known("lines", ids, sql, lambda row: (row[1], row[2]))
+    return index.cached_each("lines", ids, sql, lambda row: (row[1], row[2]))
 
 
 def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[str, str, int, int]]:
@@ -212,7 +212,7 @@ _JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = 
 
 def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Row]:
     """Entries by id, in page order."""
-    return index.each_known("entries", ids, f"{_JOINED} WHERE entry.id IN ({{keys}})", lambda row: Row(*row))
+    return index.cached_each("entries", ids, f"{_JOINED} WHERE entry.id IN ({{keys}})", lambda row: Row(*row))
 
 
 def selected(index: Index, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
@@ -231,7 +231,7 @@ def by_refs(index: Index, refs: Iterable[str]) -> list[Row]:
     return sorted(found, key=attrgetter("place"))
 
 
-def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
+def existing_refs(index: Index, refs: Iterable[str]) -> set[str]:
     """Those of some ids that a line has, copies left out."""
     return set(index.column_in("SELECT DISTINCT ref FROM live WHERE ref IN ({keys})", refs))
 
@@ -309,7 +309,7 @@ def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
     return sorted({key for name in names for (key,) in index.rows(_KEYS_OF, (name,))})
 
 
-def told_between(index: Index, since: date | None, until: date) -> list[Row]:
+def written_between(index: Index, since: date | None, until: date) -> list[Row]:
     """Lines that say something by themselves, written down in those days (None: ever, or on no day), as they stand."""
     sql = "SELECT id FROM speaking WHERE day >= ?1 AND day <= ?2 OR ?1 = '' AND day IS NULL"
     return selected(index, sql, (str(since or ""), str(until)))
@@ -350,7 +350,7 @@ def lines_holding(
         sought = set(names)
         return {i: (its, bool(fact)) for i, _, fact, its in rows if not sought.isdisjoint(its.split("\n"))}
     for term in wanted:
-        for line_names, held in _told_with(index, term).items():
+        for line_names, held in _dated_lines_with(index, term).items():
             if line_names not in about:
                 about[line_names] = not set(names).isdisjoint(line_names.split("\n"))
             if about[line_names]:
@@ -362,17 +362,17 @@ _TOLD = (
     "SELECT words.rowid, entry.day, entry.role = 'fact', entry.names FROM words JOIN speaking AS entry "
     "ON entry.id = words.rowid WHERE words MATCH ?"
 )
-_Told = dict[str, list[tuple[int, str, int]]]
+_DatedLines = dict[str, list[tuple[int, str, int]]]
 
 
-def _told_with(index: Index, term: str) -> _Told:
+def _dated_lines_with(index: Index, term: str) -> _DatedLines:
     """By the names on them, the lines that hold a term: the id of each, its day, and whether it is a fact. A process that
     stays asks once for each term.
     """
-    known, size = index.remembered("told", lambda: (dict[str, _Told](), Counter[str]()))
+    known, size = index.remembered("told", lambda: (dict[str, _DatedLines](), Counter[str]()))
     if term in known:
         return known[term]
-    found: _Told = {}
+    found: _DatedLines = {}
     for number, day, fact, line_names in index.rows(f"{_TOLD} AND entry.day IS NOT NULL", [match_expression((term,))]):
         found.setdefault(line_names, []).append((number, intern(day), fact))
         size["lines"] += 1
@@ -417,7 +417,7 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
         yield from index.each(sql)
 
 
-def terms_held(index: Index, path: str) -> dict[tuple[str, int], str]:
+def indexed_terms(index: Index, path: str) -> dict[tuple[str, int], str]:
     """The search terms of the lines of a page, by role and digest."""
     sql = (
         "SELECT entry.role, entry.digest, words.own FROM page JOIN entry ON entry.page = page.id "
@@ -562,7 +562,7 @@ def embeddable(index: Index) -> int:
     return int(index.rows("SELECT coalesce(sum(embedded), 0) FROM page")[0][0])
 
 
-def page_stands(index: Index, page: int, rows_sum: bytes) -> bool:
+def page_exists(index: Index, page: int, rows_sum: bytes) -> bool:
     """True while the index holds these rows of a page."""
     return index.rows("SELECT rows_sum FROM page WHERE id = ?", (page,)) == [(rows_sum,)]
 

@@ -48,7 +48,7 @@ def _passing(index: Index, what: str, conditions: Sequence[Filter]) -> list[Row]
     return sorted(found, key=attrgetter("place"))
 
 
-def said_about(who: Entity | str) -> Filter:
+def mentions_filter(who: Entity | str) -> Filter:
     """What names somebody as @Name or [[Name]]; of an entity, also what holds all words of one of its names."""
     if isinstance(who, Entity):
         return condition_of(Query(), [who])
@@ -60,7 +60,7 @@ def with_ids(refs: Sequence[str]) -> Filter:
     return Filter(f"entry.ref IN ({', '.join('?' * len(refs))})", tuple(refs))
 
 
-def said_before(day: date) -> Filter:
+def written_before(day: date) -> Filter:
     """What was told before a day; what has none never passes."""
     return Filter("entry.day < ?", (day.isoformat(),))
 
@@ -99,7 +99,7 @@ def with_successors(today: date) -> Filter:
     return Filter(sql, (outdated_before(today).isoformat(),))
 
 
-def said_twice() -> Filter:
+def duplicated() -> Filter:
     """Facts whose words another fact of the same kind has too; not those of slots, which come back for a reason."""
     sql = (
         "entry.id IN (SELECT id FROM told WHERE slot IS NULL AND (kind, content_key) IN "

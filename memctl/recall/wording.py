@@ -1,4 +1,4 @@
-"""What kind of question is asked, from its words, and which lines never answer one: politeness and the skeleton of a page.
+"""What kind of question this is, by its wording, and which lines never answer one: politeness and the skeleton of a page.
 
 The words lie in language/data/*/asked.txt. Pure.
 """
@@ -23,11 +23,11 @@ _FEW_MORE = 3  # words that may follow in a sentence of politeness
 
 
 @cache
-def _said(section: str) -> re.Pattern[str]:
+def _wording(section: str) -> re.Pattern[str]:
     return re.compile(pattern(tuple(languages()), "asked", section), re.IGNORECASE)
 
 
-class AskedTimes(NamedTuple):
+class QuestionTimes(NamedTuple):
     """The times that a question names, "around" one with the days beside it; a `bare` one asks for nothing else: what happened
     then? `middles` are the times that were named, where one is an "around".
     """
@@ -37,13 +37,13 @@ class AskedTimes(NamedTuple):
     middles: tuple[Period, ...] = ()
 
 
-def asked_times(words: str, today: date) -> AskedTimes:
+def question_times(words: str, today: date) -> QuestionTimes:
     """The times in the words of a question: "around 27 November" takes in three days to each side."""
     times, middles = [], []
     rest, end = "", 0
     for mention in find_times(words, today):
         before, after = words[end : mention.start], words[mention.end :]
-        near, so = _said("around").search(before), _said("or so").search(after)
+        near, so = _wording("around").search(before), _wording("or so").search(after)
         middles.append(mention.period)
         times.append(widened(mention.period, AROUND) if near or so else mention.period)
         rest += before[: near.start()] if near else before
@@ -53,7 +53,7 @@ def asked_times(words: str, today: date) -> AskedTimes:
     # 2025-11-27 is a word of lines, too.
     token = words.isascii() and len(words.split()) == 1 and any(map(str.isdigit, words))
     around = middles if times != middles else ()
-    return AskedTimes(tuple(times), bool(times) and not left and not token, tuple(around))
+    return QuestionTimes(tuple(times), bool(times) and not left and not token, tuple(around))
 
 
 def widened(period: Period, days: int) -> Period:
@@ -70,14 +70,14 @@ def _anything() -> tuple[frozenset[str], re.Pattern[str]]:
     return frozenset(term for word in said for term in terms(word)), re.compile("|".join(unspaced))
 
 
-def says(section: str, text: str) -> bool:
+def has_wording(section: str, text: str) -> bool:
     """True for a text that a section of asked.txt fits: a question ("why", "when"), or a line that answers one ("because")."""
-    return bool(_said(section).search(text.replace("ё", "е")))
+    return bool(_wording(section).search(text.replace("ё", "е")))
 
 
-def asked_name(words: str) -> str:
+def question_name(words: str) -> str:
     """The name in a question that only asks who or what that is; empty for any other."""
-    name = _said("who is").sub("", words)
+    name = _wording("who is").sub("", words)
     return name.strip(" ?？!.。@[]") if name != words else ""
 
 
@@ -95,7 +95,7 @@ def _slot_questions() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((key, re.compile(said, re.IGNORECASE)) for key, said in rows)
 
 
-def asked_keys(words: str, known: Collection[str]) -> list[str]:
+def question_keys(words: str, known: Collection[str]) -> list[str]:
     """Of the known keys of slots, those that answer a question: by how it is asked, or by the words of the key itself."""
     plain = words.replace("ё", "е")
     by_form = {key for key, said in _slot_questions() if key in known and said.search(plain)}
@@ -108,7 +108,7 @@ def as_words(name: str) -> str:
     return re.escape(name) if has_han(name) else rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
-def names_said(names: Iterable[str], words: str) -> list[str]:
+def names_mentioned(names: Iterable[str], words: str) -> list[str]:
     """Those of some keys of names that stand in a question."""
     folded = entity_key(words)
     return [name for name in names if name and name in folded and re.search(as_words(name), folded)]
@@ -129,12 +129,12 @@ def is_polite(text: str) -> bool:
 
 def is_courtesy(text: str) -> bool:
     """True for thanks, a greeting or a farewell with nothing beside it: a "yes" goes on with what was said before."""
-    rests = [_said("courtesies").sub("", part, count=1) for part in split_sentences(text.replace("~", "!"))]
+    rests = [_wording("courtesies").sub("", part, count=1) for part in split_sentences(text.replace("~", "!"))]
     return bool(rests) and all(set(terms(rest)) <= stop_terms() for rest in rests)
 
 
 def _is_polite_one(sentence: str) -> bool:
-    match = _said("courtesies").match(sentence) or _said("pleasantries").match(sentence)
+    match = _wording("courtesies").match(sentence) or _wording("pleasantries").match(sentence)
     if not match:
         return not any(map(str.isalnum, sentence))
     rest = sentence[match.end() :]
@@ -152,4 +152,4 @@ def is_mere_date(heading: str, today: date) -> bool:
 
 def points_back(text: str) -> bool:
     """True for a line that begins with a pronoun: whom or what it means, the line before says."""
-    return bool(_said("pointing back").match(text[speaker_on(text).begins :]))
+    return bool(_wording("pointing back").match(text[speaker_on(text).begins :]))

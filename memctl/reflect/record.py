@@ -1,4 +1,4 @@
-"""What each part of bank/ was made from, as `make` knows it, and what therefore has to be made again.
+"""The record of a build: what each part of bank/ was made from, as `make` knows it, and what therefore has to be made again.
 
 Kept in `.memory/`, by hashes, ids and names; derived, so that without it everything is made again. `forget` removes it.
 """
@@ -6,6 +6,8 @@ Kept in `.memory/`, by hashes, ids and names; derived, so that without it everyt
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -13,8 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..beliefs.confidence import own_id, stated_in
+from ..beliefs.page_read import BeliefEntry
+from ..beliefs.replay import ExplicitEvidence
 from ..errors import MemctlError
-from ..ids import page_id
+from ..ids import page_id, questions_of
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
@@ -25,7 +30,7 @@ from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import read_safely
 from ..truth.judge import judge
-from .fact_source import never_true
+from .fact_source import retracted_lines
 
 WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _FILE = "reflected.json"
@@ -35,10 +40,10 @@ _ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "mar
 
 
 @dataclass(slots=True)
-class MadeFrom:
+class BuildRecord:
     """What bank/ was made from on a day.
 
-    `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
+    `pages` has, by number, the hash of every page and the first day on which its facts were written; `names` has all names of
     each entity's page; `retracted` the day of each line that was never true, by id; `answers` what the answers of
     `memctl review` say; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
     `failed` the failures of each task, by the id of the newest; `met` the day, the belief and the fact of each pair that only
@@ -61,7 +66,7 @@ class MadeFrom:
 
 
 class Changes(NamedTuple):
-    """What has to be made again: with `whole`, everything; `first` is the first day whose facts may speak otherwise to beliefs."""
+    """What has to be made again: with `whole`, everything; `first` is the first day whose facts beliefs are replayed from."""
 
     whole: bool
     names: set[str]
@@ -75,17 +80,17 @@ class Changes(NamedTuple):
         return not any(self)
 
 
-def read_made(workspace: Workspace) -> MadeFrom | None:
-    """What was made last; None where that is not known."""
+def read_record(workspace: Workspace) -> BuildRecord | None:
+    """The record of the last reflect; None where it cannot be read."""
     with suppress(OSError, ValueError, RecursionError):
         read = json.loads(read_safely(workspace.memory / _FILE))
         named = isinstance(read, dict) and read.keys() == _SHAPE.keys()
         if named and all(_is_like(read[name], sample) for name, sample in _SHAPE.items()):
-            made = MadeFrom(**read)
-            made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
-            for day in (made.day, *(day for day, _, _ in made.met), *filter(None, made.retracted.values())):
+            record = BuildRecord(**read)
+            record.pages = {int(number): (sha, day) for number, (sha, day) in record.pages.items()}
+            for day in (record.day, *(day for day, _, _ in record.met), *filter(None, record.retracted.values())):
                 date.fromisoformat(day)
-            return made
+            return record
     return None
 
 
@@ -104,19 +109,19 @@ def _is_like(value: object, sample: object) -> bool:
     return type(value) is type(sample)
 
 
-def write_made(workspace: Workspace, made: MadeFrom | None) -> None:
+def write_record(workspace: Workspace, record: BuildRecord | None) -> None:
     """Keep it for the next reflect; None forgets it. Without it the next one only takes longer."""
     path = prepare_memory(workspace) / _FILE
     with suppress(OSError):  # what a kill cuts off does not read as JSON
         path.unlink(missing_ok=True)
-        if made is not None:
-            path.write_text(json.dumps(asdict(made)), "utf-8")
+        if record is not None:
+            path.write_text(json.dumps(asdict(record)), "utf-8")
 
 
-def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
+def new_record(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
     """The pages as they are now, and the parts that `last` knows of; `first days` of pages that stayed are taken from there."""
     index = memory.index
-    found = MadeFrom(str(memory.today), program_of(memory.workspace), names=beliefs.names_of_pages(index))
+    found = BuildRecord(str(memory.today), program_of(memory.workspace), names=beliefs.names_of_pages(index))
     before = last.pages if last else {}
     hashes = dict(beliefs.page_hashes(index))
     fresh = {number for number, sha in hashes.items() if number not in before or before[number][0] != sha}
@@ -125,26 +130,26 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
     corrected = beliefs.retractable(index)
     for start in range(0, len(corrected), _AT_ONCE):
-        found.retracted |= never_true(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
+        found.retracted |= retracted_lines(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
     if last is not None:
         found.answers, found.parts = last.answers, dict(last.parts)
         found.failed, found.met = dict(last.failed), last.met
     return found
 
 
-def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: date | None) -> Changes:
+def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whole: bool) -> Changes:
     """What has to be made again: what a change of pages, of names or of the day may reach.
 
-    All of it where nothing is known, where somebody turned back the clock, and where `since` is None; nothing where nothing changed.
+    All of it with `whole`, where nothing is known, and where somebody turned back the clock; nothing where nothing changed.
     """
     index, today = memory.index, memory.today
-    if last is None or since is None or last.program != now.program or last.day > now.day:
+    if last is None or whole or last.program != now.program or last.day > now.day:
         return Changes(True, set(), set(), set(), date.min)
     then = date.fromisoformat(last.day)
     changed = last.pages.items() ^ now.pages.items()
     pages = {number for number, _ in changed}
-    told = beliefs.facts_on(index, pages)
-    rows = {row.id: row for row in (*told, *beliefs.facts_turning(index, then, today))}
+    facts = beliefs.facts_on(index, pages)
+    rows = {row.id: row for row in (*facts, *beliefs.facts_turning(index, then, today))}
     if not rows and last == now:
         return Changes(False, set(), set(), set(), None)
     flipped = last.retracted.items() ^ now.retracted.items()
@@ -155,8 +160,8 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     named = [*(row.names for row in reached), *(fact.names for fact in beliefs.about_names(index, renamed))]
     names = renamed | {name for listed in named for name in listed.split("\n")}
     tasks = {row.task for row in reached if row.task}
-    days = {row.day for row in told} | {day for _, (_, day) in changed} | {day for _, day in flipped}
-    # A week is told as it was at its end: what was told later, or turns with the calendar, changes no word of it.
+    days = {row.day for row in facts} | {day for _, (_, day) in changed} | {day for _, day in flipped}
+    # A week is shown as it was at its end: what was written later, or turns with the calendar, changes no word of it.
     earliest = week_of(min(day for day in (*days, last.day) if day))
     weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
     weeks = {week_of(last.day), week_of(now.day), *(week for week in weeks if week >= earliest)}
@@ -170,6 +175,30 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
     return Changes(False, names, tasks, weeks, first)
+
+
+def newly_answered(
+    record: BuildRecord,
+    whole: bool,
+    answers: Sequence[ExplicitEvidence],
+    settled: Set[str],
+    entries: Sequence[BeliefEntry],
+) -> list[date]:
+    """The days of the lines that an answer speaks of which is new since the last reflect; the record gets the answers."""
+    day_of = {answer.key: answer.line.day for answer in answers}
+    before, record.answers = set(record.answers), sorted((*day_of, *settled))
+    if whole or before.difference(day_of, settled):
+        return [date.min]  # all days: which line an answer meant that is gone, nobody knows
+    days = [day for key, day in day_of.items() if key not in before]
+    new, lines_of = settled - before, defaultdict[str, list[tuple[date, str]]](list)
+    for day, belief, line in record.met:
+        lines_of[belief].append((date.fromisoformat(day), line))
+    for entry in entries if new else ():
+        belief, stated = entry.ref or own_id(entry), stated_in(entry)
+        lines = [*((bullet.day, bullet.ref or "") for _, bullet in entry.bullets), *lines_of[belief]]
+        stating = (stated.ref if stated else "") or ""
+        days += [on for on, line in lines if not new.isdisjoint(questions_of(stating, line, belief))]
+    return days
 
 
 def week_of(day: str) -> str:

@@ -10,7 +10,7 @@ from face_helpers import TODAY, ask, contents, memory_on, write_pages
 
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.recall.asked import is_polite, points_back, says
+from memctl.recall.wording import has_wording, is_polite, points_back
 from memctl.transfer.foreign import place_of
 
 LOG = """# 2025-11-20
@@ -123,7 +123,7 @@ def test_mere_politeness(text: str, polite: bool) -> None:
 def test_pronouns_and_reasons() -> None:
     assert all(map(points_back, ("**Anna**: She moved there.", "Это было давно", "他同意了", "It's special to me.")))
     assert not any(map(points_back, ("Anna moved", "Этаж шестой", "其实很好"[2:], "Items are sold")))
-    reasons = [says("because", text) for text in ("because of rain", "из-за дождя", "因为下雨", "since May")]
+    reasons = [has_wording("because", text) for text in ("because of rain", "из-за дождя", "因为下雨", "since May")]
     assert reasons == [True, True, True, False]
 
 

@@ -42,6 +42,7 @@ from .metrics import Difference, Interval, Ranks, compare, intervals, measure, o
 FAR = 100  # how far down gold is looked for
 _SEED = 7
 _ALL, _UNTYPED = "", "(no type)"
+_DROPPED = "found, but another line of its page ranks higher and stands for it (`recall --per-page 0` lists both)"
 _SHOWN = 3  # gold items that point at nothing are named, so many of them
 _YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _MOST = 64  # distinct words of a question
@@ -127,12 +128,13 @@ class TimedQuery(NamedTuple):
     text: str
     today: date
     as_of: date | None = None
+    per_page: int = 1
 
     @property
     def query(self) -> Query:
         """The query that recall makes of it; Usage for one that it refuses."""
         day = self.as_of.isoformat() if self.as_of else None
-        return replace(read_query(self.text, self.today, as_of=day), per_page=1)
+        return replace(read_query(self.text, self.today, as_of=day), per_page=self.per_page)
 
 
 def read_configuration(text: str) -> Configuration:
@@ -240,6 +242,11 @@ def explain_miss(
         _missed(searcher, query, item, shown if shown and shown <= depth else None, further, hits)
         for item, shown, further in zip(standing, ranks[configuration.name], far, strict=True)
     )
+    if None in far:
+        lines = searcher.answer(looked, asked._replace(per_page=0), FAR).hits
+        dropped = place_ranks([item.places for item in standing], [places_of(hit) for hit in lines])
+        pairs = zip(gold, dropped, strict=True)
+        gold = tuple(each._replace(reason=_DROPPED) if rank and each.rank is None else each for each, rank in pairs)
     golden = [place for item in standing for place in item.places]
     instead = [hit for hit in hits if not any(overlap(a, b) for a in places_of(hit) for b in golden)]
     return Missed(question, ranks, gold, tuple(instead[:3]))

@@ -276,6 +276,23 @@ def test_misses_say_why(tmp_path: Path) -> None:
     assert "score" in call(["eval", "--explain", "-k", "1"], tmp_path).out
 
 
+@pytest.mark.parametrize(
+    ("question", "better", "worse"),
+    [
+        ("Who pays for the ferry?", "Mira pays for the ferry.", "The ferry leaves at noon from the far pier."),
+        ("Кто платит за паром?", "Мира платит за паром.", "Паром уходит в полдень от дальнего причала."),
+        ("谁付渡轮的钱？", "米拉付渡轮的钱。", "渡轮中午从远处的码头出发。"),
+    ],
+)
+def test_a_miss_names_the_line_of_its_page_that_stands_for_it(
+    tmp_path: Path, question: str, better: str, worse: str
+) -> None:
+    write_pages(tmp_path, {"notes/ferry.md": f"# Port\n\n{better}\n\n{worse}\n"})
+    labelled(tmp_path, {"question": question, "gold": ["notes/ferry.md#L5"]})
+    found = evaluated(tmp_path, "--misses", "1")
+    assert found["misses"][0]["gold"][0]["reason"].startswith("found, but another line of its page ranks higher")
+
+
 def test_two_configurations_are_compared_question_by_question(tmp_path: Path) -> None:
     """FTS5 cannot read Chinese and finds no Russian inflection; the others stay the same."""
     write_pages(tmp_path, PAGES)

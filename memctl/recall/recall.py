@@ -52,7 +52,7 @@ from ..notes.workspace import TEMPLATES
 from ..truth.change import ALIKE
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, orders, replacements_of
-from ..truth.statement import is_of_others, is_of_owner, says_when
+from ..truth.statement import is_of_others, is_of_owner, says_when, without_purpose
 from ..truth.validity import versions
 from . import entry_hits, wording
 from .answer import answerable, explain_empty, fit_hits, fit_related
@@ -352,12 +352,14 @@ def _told_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked], ti
 
 
 def _timed(request: _Request, entries: Iterable[Row]) -> set[int]:
-    """Of some entries, those that say when something is, where that is asked."""
+    """Of some entries, those that say when something is, where that is asked: not when something was done for it."""
     asks = wording.has_wording("when", request.query.words) and not is_past(request.query.words)
     told = [row for row in entries if asks and _is_state(row, asks)]
     seen = reread(request.memory.workspace, told, request.memory.index)
     texts = ((row, text_of(row, seen[row.id]).content) for row in told if row.id in seen)
-    return {row.id for row, text in texts if says_when(text, row.written_on or request.day)}
+    wanted = {*query_terms(request.query.words)}
+    about = ((row, text) for row, text in texts if wanted.intersection(terms(text)) <= {*terms(without_purpose(text))})
+    return {row.id for row, text in about if says_when(text, row.written_on or request.day)}
 
 
 def _question_words(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:

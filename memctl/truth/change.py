@@ -147,7 +147,10 @@ class _Pair:
         them, and where the line says no more than an amount, all are."""
         if self.lines.is_amount:
             return self.shared
-        return self.shared - self.other.money - (frozenset() if self.is_named else self.other.units)
+        units = self.one.units | self.other.units
+        # "runs 5 km" and "commute is 12 km"
+        are_two = self.shared <= units and not (self.one.words <= units or self.other.words <= units)
+        return self.shared - self.other.money - (self.other.units if are_two or not self.is_named else frozenset())
 
     @cached_property
     def is_named(self) -> bool:
@@ -162,7 +165,8 @@ class _Pair:
 
     def telling(self) -> float:
         """The weight of what two facts share, but for words like "likes", which they may share about two things, and for whom."""
-        return self.lines.weigh(self.common - opposites().keys() - self.identified) if self.lines.of_facts else 0.0
+        idle = opposites().keys() | self.identified | self.one.aside | self.other.aside
+        return self.lines.weigh(self.common - idle) if self.lines.of_facts else 0.0
 
     def found(self, rule: str, reason: str, nearness: float, verdict: str = "replaces") -> PairJudgement:
         """The judgement of a rule on the two; a guess asks, whatever the rule, and is half as near."""

@@ -322,7 +322,7 @@ class _Finder:
         markers = reading.marker_terms()
         for row in (found[i] for i in dict.fromkeys((*beside, *ids)) if i in held and i in found):
             own = held[row.id][0].split()
-            if not (_speaks(row) and first <= (row.day or "") <= until) or chosen.keys().isdisjoint(own):
+            if chosen.keys().isdisjoint(own) or not (first <= (row.day or "") <= until and _speaks(row)):
                 continue
             older = [entry for entry in entries if self._is_beside(entry, row)]
             is_told = row.id in beside or row.kind != Kind.NOTE.value

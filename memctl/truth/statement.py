@@ -7,7 +7,7 @@ cut out first, and what is left are the words that two sentences about one thing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import date
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -47,8 +47,8 @@ class ReadSentence(NamedTuple):
     `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
     are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
-    them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"). Of a sentence about
-    more than LONG words nothing is judged: only its words are read, and whether it is unsure.
+    them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"), `aside` what
+    something was done for. Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
 
     text: str
@@ -67,6 +67,7 @@ class ReadSentence(NamedTuple):
     identifiers: frozenset[str] = frozenset()
     units: frozenset[str] = frozenset()
     money: frozenset[str] = frozenset()
+    aside: frozenset[str] = frozenset()
 
     @property
     def is_long(self) -> bool:
@@ -180,7 +181,9 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     whole = ReadSentence(text, frozenset(ordered), frozenset({"unsure"} if _fits("unsure", text) else ()))
     if whole.is_long:
         return whole
-    marks, topics = whole.marks | _marks(text), _topics_of(text)
+    marks = whole.marks | _marks(text)
+    told = without_purpose(text, marks)
+    topics = _topics_of(told)
     counted = "" if topics or marks & {"now", "change", "new"} else _cut("period", timeless, " ")[0]
     is_figure = _NUMBER.search(counted) or _han_number().search(counted)  # that of another month stands beside it
     months = frozenset(" ".join(terms(month)) for month in _matched("period", text) if is_figure)
@@ -201,7 +204,15 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
         units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),
         money=frozenset(word for unit in _matched("money", text) for word in _content(unit, names)),
+        aside=whole.words.difference(_content(told, names)) if told != text else frozenset(),
     )
+
+
+def without_purpose(text: str, marks: Set[str] | None = None) -> str:
+    """A text that tells what was done, without what for: "bought a dress for the wedding" says nothing of the wedding."""
+    marks = _marks(text) if marks is None else marks
+    is_told = "event" in marks and marks.isdisjoint(("now", "change", "new", "ended", "cancelled"))
+    return _cut("purpose", text, " ")[0] if is_told else text
 
 
 def _marks(text: str) -> set[str]:

@@ -277,6 +277,23 @@ def test_of_a_conversation_each_kind_of_change_is_found(tmp_path: Path, one: str
     assert (pair.older.day, pair.newer.day) == ("2025-10-03", "2025-11-04")
 
 
+@pytest.mark.parametrize(
+    ("question", "stated", "near"),
+    [
+        ("When is the wedding of Anna?", "@Anna: Anna's wedding is on 12 June", "@Anna: Bought a dress for the wedding at 5 pm"),
+        ("Когда свадьба Анны?", "@Анна: Свадьба Анны 12 июня", "@Анна: Анна купила платье на свадьбу в 17:00"),
+        ("安娜的婚礼是什么时候？", "@安娜: 安娜的婚礼在6月12日", "@安娜: 安娜下午5点为婚礼买了一条裙子"),
+    ],
+)  # fmt: skip
+def test_a_time_of_something_done_for_it_is_not_when_it_is(
+    tmp_path: Path, question: str, stated: str, near: str
+) -> None:
+    workspace = told(tmp_path, f"10-01 W {stated}", f"10-10 W {near}")
+    first = ask(workspace, question).hits[0]
+    assert first.content == stated.partition(": ")[2]
+    assert first.perhaps_superseded_by is None
+
+
 def test_the_work_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many lines tell of changes, recall asks the index a few times more, and reads a few lines."""
     asked: list[str] = []

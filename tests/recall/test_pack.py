@@ -16,7 +16,7 @@ import memctl
 from memctl.facts import Citation, Kind, Period
 from memctl.hits import Hit
 from memctl.language.tokens import estimate as tokens
-from memctl.recall.answer import cost, fit
+from memctl.recall.answer import cost, fit, plain_words
 
 
 def hit(content: str, *entities: str, line: int = 1) -> Hit:
@@ -44,8 +44,8 @@ def test_what_is_left_out_did_not_fit_or_was_said_already(hits: list[Hit]) -> No
     plenty = sum(map(cost, hits))
     kept = fit(hits, plenty)
     for one in hits:
-        words = set(one.content.casefold().split())
-        said = [set(other.content.casefold().split()) for other in kept]
+        words = plain_words(one.content)
+        said = [plain_words(other.content) for other in kept]
         assert one in kept or any(len(words & other) >= 0.9 * len(words) for other in said)
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from .facts import Kind
-from .language.names import entity_key
+from .language.names import entity_key, stem_key
 
 if TYPE_CHECKING:
     from hashlib import blake2b
@@ -47,7 +47,9 @@ def content_key(content: str, names: Sequence[str]) -> int:
 
 
 def value_key(slot: str, value: str) -> int:
-    """64 bits that are equal for lines that give a slot the same value in other words."""
+    """64 bits that are equal for lines that give a slot the same value in other words, or in another case («Милан», «Милане»)."""
+    while (stem := stem_key(value)) != value and len(stem) < len(value):
+        value = stem
     return text_key(f"{slot}\0{value}")
 
 

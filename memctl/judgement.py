@@ -55,6 +55,7 @@ RULES: dict[str, Measured] = {
     "replaced: change": Measured(3, 30),
     "replaced: topic": Measured(0, 0),
     "replaced: kind": Measured(0, 0),
+    "replaced: slot": Measured(0, 0),
     "replaced: hearsay": Measured(0, 1),
     "conflict: number": Measured(0, 0),
     "conflict: denied": Measured(0, 0),

@@ -191,11 +191,13 @@ class _EntryReader:
             first=_text(period.first),
             last=_text(period.last),
             slot=slot.key if slot else None,
-            same=value_key(*slot) if slot and slot.value else twin,
-            # 1 a correction, 2 pinned: important, or on a root page that is no daily note; 4 an event.
-            marked=is_correction(fact.text) + 2 * ((fact.importance or 0) >= 1 or not (self.day or "/" in self.path))
+            same=value_key(slot.key, slot.value) if slot and slot.value else twin,
+            # 1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 in a wider wording; 8 an event.
+            marked=(is_correction(fact.text) and not slot.wide)
+            + 2 * ((fact.importance or 0) >= 1 or not (self.day or "/" in self.path))
+            + 4 * slot.wide
             if slot
-            else 4 * _happened(fact, period, day),
+            else 8 * _happened(fact, period, day),
             # An opinion without a number is held as such ones are.
             confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
             importance=fact.importance,

@@ -102,7 +102,7 @@ class Duplicates:
         versions = in_slots(self._index, slot[0], slot[1:])
         told = [line for line in versions if is_trusted(line.origin) and (line.day or "") <= str(day)]
         current = max(told, key=lambda line: (line.day or "", line.id), default=None)
-        if current and filled.value and current.same == value_key(*filled):
+        if current and filled.value and current.same == value_key(filled.key, filled.value):
             return current  # in other words
 
         def holds(line: Row) -> bool:

@@ -119,7 +119,7 @@ def statement(sentence: Sentence) -> FoundStatement | None:
     own = own_part(sentence)
     if own.opens("hedge"):
         return None
-    if not own.is_question and (slot := relation(own.said)):
+    if not own.is_question and (slot := relation(own.said)) and not slot.wide:
         return FoundStatement("state", Kind.WORLD, own.said.strip(), f"the {slot.key} of whoever says it", 0.55)
     parts = list(stated_parts(sentence))
     for part in parts:

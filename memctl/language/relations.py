@@ -5,6 +5,7 @@ affirmative, in the present tense, unhedged, about the one entity of the line. W
 a slot that is filled closes older lines; an unknown relation may have many values, and closes nothing.
 
 A line without an entity is the owner's: "my name is Ivan", "our database is PostgreSQL", "the user lives in Lisbon".
+Wider wordings ("Moved to Hamburg") fill an empty slot and close nothing: whether they replace a value is a question.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache, partial
+from itertools import product
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
@@ -20,7 +22,7 @@ from .words import beside, languages, lines, pattern, words_of
 
 DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
-_HEAD = 90  # characters in which the relation must be said
+_HEAD = 90  # characters in which the relation must be said, and all of one in a wider wording
 _WORD = re.compile(r"[^\W_]+")
 _MARKED = re.compile(r"<(=?)([^>]+)>")
 _OBJECT = r"(?P<value>.+)"
@@ -29,9 +31,13 @@ _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
 _ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
-_NAMED = ("town", "name", "whole")
+_MARKS = re.compile(r"[\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)")  # what stands between them, somebody else may say
+_NAMED = ("town", "place", "name", "whole", "firm")
 _ALONE = frozenset((*_NAMED, "person", "kin", "holder", "zone", "dbms", "version"))  # nothing goes on behind it
-_EXACT = _ALONE | {"org", "email", "phone", "title", "state", "store", "job", "job_ru"}
+# What goes on to the end of its clause (of other kinds the shape is all), and what may be made of words that cast a doubt
+# elsewhere: May, 谷歌, ann@example.org.
+_LOOSE = frozenset(("date", "day", "number", "licence", "post", "quoted", "titled", "called", "own_name", "nick"))
+_PROPER = frozenset((*_NAMED, "person", "kin", "holder", "org", "given", "own_name", "email"))
 
 
 class Relation(NamedTuple):
@@ -39,6 +45,7 @@ class Relation(NamedTuple):
 
     key: str
     value: str
+    wide: bool = False  # in a wider wording
 
 
 class _Rule(NamedTuple):
@@ -50,6 +57,7 @@ class _Rule(NamedTuple):
     phrase: str
     language: str
     own: bool
+    wide: bool
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -71,11 +79,13 @@ def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
     """The single-valued relation that `text` states, or None. Pure, and cheap for a line that states none.
 
     `names` stand before the colon of the line. The subject is left out, a pronoun, or the first of them by name; where
-    there is none, a `@Name` that begins the text.
+    there is none, a `@Name` that begins the text. None where two are stated: the line would end with either.
     """
     if len(text) > _LONGEST:
         return None
-    return next(filter(None, (_stated(rule, text, names) for rule in _candidates(text))), None)
+    rules = (rule for rule in _candidates(text) if not rule.wide or (len(text) <= _HEAD and not (rule.own and names)))
+    found = list(filter(None, (_stated(rule, text, names) for rule in rules)))
+    return min(found, key=lambda said: said.wide) if len({said.key for said in found}) == 1 else None
 
 
 def _candidates(text: str) -> Iterator[_Rule]:
@@ -92,12 +102,11 @@ def _candidates(text: str) -> Iterator[_Rule]:
 
 
 def _rules(section: str) -> Iterator[_Rule]:
-    """The rules of a section in every language, and those of its twin about the owner."""
-    for language in languages():
-        for own in (False, True):
-            for line in lines(language, "relations").get(f"own {section}" if own else section, ()):
-                key, frame, value, phrase = map(str.strip, line.split("|", 3))
-                yield _Rule(key, frame, value, phrase, language, own)
+    """The rules of a section in every language, those of its twin about the owner, and the wider ones of both."""
+    for language, own, wide in product(languages(), ("", "own "), ("", "wide ")):
+        for line in lines(language, "relations").get(f"{own}{wide}{section}", ()):
+            key, frame, value, phrase = map(str.strip, line.split("|", 3))
+            yield _Rule(key, frame, value, phrase, language, bool(own), bool(wide))
 
 
 @cache
@@ -107,7 +116,7 @@ def _triggers() -> dict[str, list[_Rule]]:
     for rule in _rules("rules"):
         for marked, choices in _MARKED.findall(rule.phrase):
             for choice in (pattern(rule.beside, "relations", choices) if marked else choices).split("|"):
-                found.setdefault(_WORD.findall(choice)[0], []).append(rule)
+                found.setdefault(_WORD.findall(choice)[0].casefold(), []).append(rule)
     return found
 
 
@@ -130,7 +139,8 @@ def _searched(rule: _Rule) -> re.Pattern[str]:
     said = _MARKED.sub(lambda marked: "" if marked[1] else f"(?:{marked[2]})", rule.phrase)
     words = partial(pattern, (rule.language,), "relations")
     if rule.frame == "whole":
-        said = rf"\b(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
+        begins = r"\A" if said.startswith("{}") else r"\b"
+        said = rf"{begins}(?i:{said})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
     elif rule.frame == "verb":
         gap = "*" if said.endswith("?") else "+"
         said = rf"\b(?i:{said})\s{gap}{_OBJECT}"
@@ -156,11 +166,15 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     match = _searched(rule).search(plain)
     if not match or match.start() > _HEAD or not _is_subject(plain[: match.start()], names, rule, match):
         return None
-    said = _value(rule, match["value"])
-    if said is None or _is_doubtful(plain[match.start() :], rule.beside):
+    told, said = _value(rule, match["value"])
+    behind = match["value"].lstrip()[len(told) :] + plain[match.end() :]
+    own = "" if rule.value in _PROPER else _MARKS.sub("", told)
+    words = f"{plain[match.start() : match.start('value')]}{own} {behind}"
+    is_part = rule.wide and match.end() < len(plain) and match["value"].strip() != told.strip()
+    if not said or is_part or not _is_over(rule, behind) or _is_doubtful(words, rule.beside):
         return None
     is_country = rule.key == "city" and said.replace(" ", "_") in words_of("relations", "countries")
-    return Relation("country" if is_country else rule.key, said)
+    return Relation("country" if is_country else rule.key, said, rule.wide)
 
 
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
@@ -217,11 +231,19 @@ def _is_inflected(name: str, names: Sequence[str]) -> bool:
     )
 
 
+def _is_over(rule: _Rule, behind: str) -> bool:
+    """True where a value ends with its clause, or a word goes on that says no more of it; of a title its shape says so."""
+    words = () if rule.wide else words_of("relations", "after the value", rule.beside)
+    ends = "|".join((pattern(rule.beside, "relations", "behind"), *(rf"{word}\b" for word in words)))
+    return rule.value == "title" or bool(_compiled(rf"\s*(?:$|{ends})", re.IGNORECASE).match(behind))
+
+
 def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:
-    """A condition, a hedge, a question, a passing state, or a second statement in the same line."""
+    """A condition, a hedge, a question, a quotation, a passing state, or a second statement in the same line."""
     folded = said.casefold()
     return bool(
-        _compiled(rf"\?|{pattern(chosen, 'relations', 'hedges')}").search(folded)
+        _MARKS.search(said)
+        or _compiled(rf"\?|{pattern(chosen, 'relations', 'hedges')}").search(folded)
         or _compiled(pattern(chosen, "relations", "cased")).search(said)
         or _compiled(pattern(chosen, "relations", "second clause")).search(folded)
         or _compiled(_SENTENCE).search(said)
@@ -237,14 +259,15 @@ def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
 def _is_refused(kind: str, rest: str, told: str, chosen: tuple[str, ...]) -> bool:
     """True for a negation or a question word, for several names, and for a common noun where a name is wanted."""
     said = partial(pattern, chosen, "relations")
-    placed = kind in ("town", "org") and _is_listed(told, "cities", "countries")
-    named = kind in ("town", "name") and not placed
+    placed = kind in ("town", "place", "org", "firm") and _is_listed(told, "cities", "countries")
+    named = kind in ("town", "name", "given", "firm") and not placed
     return bool(
         re.match(said("no value"), rest, re.IGNORECASE)
         or re.search(said("question words"), rest[:20])
         or (kind in _ALONE and re.search(said("several"), told))
         or (named and (re.match(said("no name"), rest) or _is_common(told, chosen)))
-        or (kind == "org" and (placed or _is_listed(told, "software")))
+        or (kind in ("place", "org", "firm") and placed is not (kind == "place"))
+        or (kind == "org" and _is_listed(told, "software"))
         or (kind == "town" and not placed and not re.search(_shape("place ending", chosen), told, re.IGNORECASE))
     )
 
@@ -256,16 +279,16 @@ def _is_common(told: str, chosen: tuple[str, ...]) -> bool:
     return bool(said) and all(ending.search(word) or _is_listed(word, "common") for word in said)
 
 
-def _value(rule: _Rule, rest: str) -> str | None:
-    """What of `rest` is the value, folded; None where it is not of the kind that the relation takes."""
+def _value(rule: _Rule, rest: str) -> tuple[str, str]:
+    """What of `rest` is the value, and that folded; empty where it is not of the kind that the relation takes."""
     rest, kind, chosen = rest.strip(), rule.value, rule.beside
     shape = _shape(kind, chosen)
     match = _compiled(shape, re.IGNORECASE if kind in _ANY_CASE else 0).match(rest) if shape else None
-    told = (match[0] if match and kind in _EXACT else _ends(chosen).split(rest)[0]).strip(" .:")
-    if (shape and not match) or _is_refused(kind, rest, told, chosen):
-        return None
+    said = match[0] if match and kind not in _LOOSE else _ends(chosen).split(rest)[0]
+    if (shape and not match) or _is_refused(kind, rest, told := said.strip(" .:"), chosen):
+        return "", ""
     left_out = rf"(?<!\w)@|^(?:{pattern(chosen, 'relations', 'name article')})|[\[\]\"'«»“”「」《》`]"
-    return stem_key(re.sub(left_out, "", told))[:80] or None
+    return said, stem_key(re.sub(left_out, "", told))[:80]
 
 
 @cache
@@ -285,8 +308,8 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     plain = {
         **dict.fromkeys(_NAMED, named),
         "version": r"[\"'`]?v?\d+(?:\.\d+)*[\w.+-]*",
-        "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
-        "phone": r"\+?[\d()][\d\s()-]{4,}\d",
+        "email": r"(?a:[`<]?[\w.+-]+@[\w-]+\.[\w.-]+)",
+        "phone": r"(?!\d{1,4}[-./]\d\d?[-./]\d{1,4}\b(?![- ]))\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
     }
     shape = plain.get(kind) or "|".join(said)

@@ -30,7 +30,7 @@ from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
-from ..truth.validity import has_ended, versions
+from ..truth.validity import filling, has_ended, versions
 from .rank import Candidate, Score
 from .wording import is_mere_date, is_polite, names_mentioned, points_back
 
@@ -86,7 +86,7 @@ def _hit(entry: Row, seen: CurrentLine, verdict: Validities, day: date, names: K
         private=bool(entry.private),
         superseded_by=verdict.entries[by].ref if by is not None else None,
         expired=has_ended(valid, day)
-        and not entry.marked & 4
+        and not entry.marked & 8
         and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
         retracted=bool(standing and standing.retracted),
         fact=text.fact,
@@ -103,7 +103,7 @@ def slots_holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = 
     verdict = judge(memory.index, rows, as_of or memory.today, as_of)
     claims = [verdict.claims[row.id] for row in rows if row.id in verdict.claims]
     current = [c for c in claims if c.slots and verdict.validity[c.id].holds(as_of or memory.today)]
-    newest = {(claim.slots, claim.same): claim for claim in versions(current)}
+    newest = {(claim.slots, claim.same): claim for claim in filling(versions(current))}
     hits = hits_of(memory, (verdict.entries[claim.id] for claim in newest.values()), verdict, as_of=as_of)
     return [(claim.slots[0], hits[claim.id]) for claim in newest.values() if claim.id in hits]
 

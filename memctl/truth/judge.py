@@ -119,7 +119,8 @@ def _claim(entry: Row, entity: str) -> Claim:
         corrects=_linked(entry, "corrects"),
         amends=bool(entry.marked & 1),
         pinned=bool(entry.marked & 2),
-        happened=bool(entry.marked & 4),
+        wide=bool(entry.marked & 4),
+        happened=bool(entry.marked & 8),
         by=next(iter(_linked(entry, "by")), None),
     )
 

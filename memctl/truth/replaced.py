@@ -19,12 +19,12 @@ from ..index.index import Index
 from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
-from ..index.queries.beliefs import newest_beside, settled_ids, side_by_side, weighed
+from ..index.queries.beliefs import has_marked, newest_beside, settled_ids, side_by_side, weighed
 from ..index.queries.filters import expiry_on
 from ..index.queries.names import keys_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
-from ..judgement import Judgement, Tier
+from ..judgement import Judgement, Tier, judged
 from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han, name_terms
 from ..language.sentences import is_change, is_plan
@@ -117,6 +117,7 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     newer: dict[int, Row] = {}
     for some in (wanted[:_FIRST], wanted[_FIRST:]):  # what is shown first is looked at by itself
         newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
+    newer |= finder.wider(wanted)
     standing = _standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)])
     nearest = _nearest(standing)
     best: dict[int, Replaced] = {}
@@ -208,18 +209,34 @@ class _Finder:
             facts = [row for row in before if row.role == Role.FACT.value and row not in changed]
             read = ((row, self._statements.get(row.id)) for row in facts)
             changed |= {row: earlier for row, said in read if said and (earlier := judge_series(said, statement))}
-        found = []
+        found = self._in_slot(entry)
         for other, change in changed.items():
             trusted = is_trusted(other.origin) and is_trusted(entry.origin)
             judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
             found.append(Replaced(other, entry, judgement, change.nearness))
         return found
 
+    def _in_slot(self, entry: Row) -> list[Replaced]:
+        """Other values of the slot of an entry that is in a wider wording: what they were replaced by is a question."""
+        if entry.slot is None or not entry.marked & 4 or not is_trusted(entry.origin):
+            return []
+        held = queries.in_slots(self._index, entry.slot, keys_of(self._index, entry.subject))
+        before = (row for row in held if row.told < entry.told and row.same != entry.same and is_trusted(row.origin))
+        return [Replaced(row, entry, judged("replacement", "replaces", "replaced: slot", entry.slot)) for row in before]
+
+    def wider(self, entries: Iterable[Row]) -> dict[int, Row]:
+        """Lines, by id, that may fill the slots of some entries in a wider wording."""
+        slots = {(entry.slot, keys_of(self._index, entry.subject)) for entry in entries if entry.slot}
+        marked = sorted(slot for slot in slots if has_marked(self._index, *slot))
+        rows = [row for slot in marked for row in queries.in_slots(self._index, *slot) if row.marked & 4]
+        self.read(rows)
+        return {row.id: row for row in rows}
+
     def older_about_same(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:
         """Earlier lines about the same, by search terms alone: likest first, then the newest, what happened last."""
         names = list(self._names(entry))
         if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
-            return []  # its slot says what it replaces
+            return self._in_slot(entry)  # its slot says what it replaces
         own = set(queries.own_terms(self._index, [entry.id]).get(entry.id, "").split())
         self.read((entry,))
         said = self._statements[entry.id].sentences if entry.id in self._statements else ()

@@ -31,6 +31,7 @@ class Claim(NamedTuple):
     pinned: bool = False  # no rule closes it, only a line that names it
     happened: bool = False  # it tells what was at some time, and is no less true after that
     by: str | None = None  # the line that supersedes or corrects in its place
+    wide: bool = False  # in a wider wording: it closes nothing
 
 
 class Validity(NamedTuple):
@@ -63,13 +64,14 @@ def has_ended(valid: Period, today: date) -> bool:
 def versions(claims: Iterable[Claim]) -> list[Claim]:
     """The claims of one slot from the first version to the last: by when they became true, then by when they were told.
 
-    A line written late about an earlier time therefore becomes history instead of news.
+    A line written late about an earlier time therefore becomes history instead of news. One in a wider wording does not.
     """
     return sorted(claims, key=_version)
 
 
 def _version(claim: Claim) -> _Version:
-    return (claim.valid.first or date.min, claim.day or date.min, claim.place)
+    first = claim.day if claim.wide else claim.valid.first
+    return (first or date.min, claim.day or date.min, claim.place)
 
 
 def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
@@ -118,16 +120,28 @@ def _replace_within_slot(claims: Sequence[Claim], today: date, found: dict[int, 
     """End and retract the claims of one slot, which are in order of versions."""
     corrected = dict(_corrected_in_words([claim for claim in claims if claim.trusted]))
     begun = [claim for claim in claims if has_begun(claim.valid, today)]
-    trusted = [claim for claim in begun if claim.trusted and claim.id not in corrected]
-    for claim in begun if trusted else ():
-        if not claim.trusted and claim.same != trusted[-1].same:
-            _replace(found, claim, trusted[-1])
-    for claim, successor in zip(trusted, _successors(trusted), strict=True):
-        if successor is not None and not claim.pinned:
-            _replace(found, claim, trusted[successor])
+    told = [claim for claim in begun if claim.trusted and claim.id not in corrected]
+    closing = [claim for claim in told if not claim.wide]
+    for claim in begun if told else ():
+        if not claim.trusted and claim.same != (closing or told)[-1].same:
+            _replace(found, claim, (closing or told)[-1])
+    for ends in ({claim.id for claim in closing}, *({claim.id} for claim in told if claim.wide)):
+        line = [claim for claim in told if not claim.wide or claim.id in ends]
+        for claim, successor in zip(line, _successors(line), strict=True):
+            if successor is not None and claim.id in ends and not claim.pinned:
+                _replace(found, claim, line[successor])
     by_id = {claim.id: claim for claim in claims}
     for wrong, right in corrected.items():
         _replace(found, by_id[wrong], by_id[right], retracted=True)
+
+
+def filling(holding: Iterable[Claim]) -> Iterator[Claim]:
+    """Those of some claims that hold, in order of versions, that fill a slot: in a wider wording only an empty one."""
+    filled: dict[tuple[_Slot, ...], int] = {}
+    for claim in holding:
+        if not claim.wide or filled.setdefault(claim.slots, claim.same) == claim.same:
+            filled[claim.slots] = claim.same
+            yield claim
 
 
 def _successors(claims: Sequence[Claim]) -> Iterator[int | None]:

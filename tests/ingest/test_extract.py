@@ -109,7 +109,7 @@ def test_nothing_comes_from_tools_the_system_thoughts_and_explanations(said: str
 def test_a_line_is_about_the_one_whose_slot_it_fills() -> None:
     """Of the owner, whoever is named beside them, and of the person whom a pronoun means."""
     found = talk("My sister Anna lives in Porto. She lives in Lisbon.", "My boss is Anna Smith.", owner="Mira")
-    assert [(one.fact.entities, slot_of(one.fact)) for one in found[1:]] == [
+    assert [(one.fact.entities, (slot_of(one.fact) or ())[:2]) for one in found[1:]] == [
         (("Anna",), ("city", "lisbon")),
         (("Mira",), ("manager", "anna smith")),
     ]

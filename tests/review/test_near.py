@@ -24,6 +24,7 @@ MOVED = {
     "ru": ("Вера", "Живёт в Берлине, снимает квартиру", "Собрала вещи, новая квартира в Гамбурге"),
     "zh": ("小薇", "住在柏林的一套公寓", "收拾好了公寓，现在家在汉堡"),
 }
+PAIRS = Path(__file__).parents[1] / "data/relations/pairs.jsonl"
 OTHERS = (
     "Plays the cello",
     "Рисует акварелью",
@@ -311,3 +312,17 @@ def test_a_name_on_many_lines_costs_no_more(tmp_path: Path) -> None:
         return calls(lambda: place.memory.near(done))
 
     assert work(3_000) < 1.2 * work(1_000)
+
+
+@pytest.mark.parametrize("pair", [*map(json.loads, PAIRS.read_text("utf-8").splitlines())])
+def test_a_wider_wording_closes_nothing_and_asks(tmp_path: Path, pair: dict[str, str]) -> None:
+    """The slot keeps its value, marked; the line is offered it, and review asks; an answer lets the other fill the slot."""
+    place = Place(tmp_path, f"- W: {pair['older']}\n")
+    (offer,) = place.near(pair["newer"], kind="W")
+    assert offer.sides[0].content == pair["older"]
+    (held,) = place.memory.facts()
+    assert (held.content, held.key, held.perhaps_superseded_by) == (pair["older"], pair["key"], offer.sides[1].ref)
+    assert [each.id for each in place.memory.review() if each.kind == "replaced"] == [offer.id]
+    place.memory.answer(offer.id, "y")
+    assert [hit.content for hit in place.memory.facts()] == [pair["newer"]]
+    assert not [each for each in place.memory.review() if each.kind == "replaced"]

@@ -312,7 +312,7 @@ def speaking(index: Index, refs: Iterable[str], until: date) -> list[Row]:
 def retractable(index: Index) -> list[int]:
     """Ids of facts that a line corrects by their id, and of those in a slot in which a line corrects in words, slot by slot."""
     named = index.column("SELECT live.id FROM link JOIN live ON live.ref = target WHERE relation = 'corrects'")
-    slots = "SELECT entry FROM slot WHERE key IN (SELECT key FROM slot WHERE marked) ORDER BY key, name"
+    slots = "SELECT entry FROM slot WHERE key IN (SELECT key FROM slot WHERE marked AND marked <> 4) ORDER BY key, name"
     return list(dict.fromkeys([*named, *index.column(slots)]))
 
 
@@ -397,7 +397,7 @@ def may_be_retracted(index: Index, entries: Iterable[Row]) -> list[Row]:
     found = list(entries)
     sql = "SELECT target FROM link WHERE relation = 'corrects' AND target IN ({keys})"
     corrected = set(index.column_in(sql, (entry.ref for entry in found)))
-    keys = set(index.column("SELECT DISTINCT key FROM slot WHERE marked"))
+    keys = set(index.column("SELECT DISTINCT key FROM slot WHERE marked AND marked <> 4"))
     return [entry for entry in found if entry.ref in corrected or entry.slot in keys]
 
 

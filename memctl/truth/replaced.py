@@ -31,8 +31,9 @@ from ..language.sentences import is_change, is_plan
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role
 from . import statement as reading
-from .change import HEARSAY, KIND, NEVER, STEM, VALUE, PairJudgement, Statement, judge_change, judge_series
+from .change import ALIKE, HEARSAY, KIND, NEVER, STEM, VALUE, PairJudgement, Statement, judge_change, judge_series
 from .judge import Validities, judge
+from .validity import has_ended
 
 _LONGEST = 1_200  # characters of a note that are read
 _AT_ONCE = 500  # lines that are read together
@@ -426,13 +427,16 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = F
 def _hold(pair: Replaced, verdict: Validities, today: date, named: Set[str]) -> bool:
     """True where both hold today, or the newer one was replaced by a line that names it; it may speak of a day to come."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
+    if pair.judgement.rule == ALIKE and any(has_ended(said.valid, today) for said in (older, newer)):
+        return False  # what happened at one time and at another
+    holds = older.holds(today)
     if pair.judgement.rule == NEVER:  # what was done once is over, and was done
         return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
     if newer.replaced_by is not None and pair.newer.ref in named:
-        return older.holds(today) and not newer.retracted
+        return holds and not newer.retracted
     stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
     told = stands if pair.judgement.kind == "replacement" else newer.holds(today)
-    return older.holds(today) and told
+    return holds and told
 
 
 def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:

@@ -1,7 +1,7 @@
 """The generated pages: `python bench/help.py [--check]`.
 
 docs/commands.md, the man page and what shells complete are made from the commands, docs/settings.md and the tables of docs/grammar.md,
-docs/mcp.md and docs/languages.md from those of the code.
+docs/mcp.md and docs/languages.md from those of the code, and `[terms]` of stopwords.txt from the `[words]` above it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from man import man_page
 
 from memctl.cli.call import load
 from memctl.language import words
+from memctl.language.analyzer import terms
 from memctl.language.tokens import estimate
 from memctl.language.words import languages, lines
 from memctl.markdown.attributes import ATTRIBUTES
@@ -69,6 +70,7 @@ def main() -> int:
         "docs/mcp.md": filled("mcp.md", "tools", ("tool", "writes", "takes", "for example", "tokens"), tool_rows()),
         "docs/memctl.1": man_page(commands("", typer.main.get_command(load([])))),
         "memctl/shell/commands.tsv": "".join("\t".join(row) + "\n" for row in completion_rows()),
+        **{f"memctl/language/data/{name}/stopwords.txt": stop_words(name) for name in languages()},
     }
     if "--check" not in sys.argv:
         for name, text in pages.items():
@@ -135,6 +137,13 @@ def attribute_rows() -> Iterator[str]:
         again = "; may stand again" if each.many else ""
         kinds = "all" if each.kinds == "WBOS" else ", ".join(each.kinds)
         yield f"| `{written}` | `{each.flag}` | {kinds} | {each.help.rstrip('.')}{again} |\n"
+
+
+def stop_words(language: str) -> str:
+    """The stop words of a language with what analysis makes of them, kept because it takes 5 ms of every recall."""
+    held = (ROOT / f"memctl/language/data/{language}/stopwords.txt").read_text("utf-8").partition("[terms]\n")[0]
+    made = sorted(set(terms(" ".join(word for line in lines(language, "stopwords")["words"] for word in line.split()))))
+    return f"{held}[terms]\n{textwrap.fill(' '.join(made), 118, break_on_hyphens=False)}\n"
 
 
 def topic_rows() -> Iterator[str]:

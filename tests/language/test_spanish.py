@@ -146,7 +146,7 @@ def test_a_word_alone_finds_what_a_sentence_holds() -> None:
     assert set(terms("organizaciones")) | set(query_terms("¿Qué organización de la ciudad decidió?")) <= held
 
 
-NEEDED = {"language": ["script"], "stopwords": ["words", "terms"], "dates": ["words"], "modality": ["plan"]}
+NEEDED = {"language": ["script"], "stopwords": ["words"], "dates": ["words"], "modality": ["plan"]}
 
 
 @pytest.mark.parametrize("language", languages())

@@ -1,7 +1,10 @@
 """The tools and resources of `memctl mcp`: what each is for, takes and answers, JSON for programs and short text for a model.
 
-A tool is its request (requests.py), a function here and its row in `TOOLS`; `make docs` writes it into docs/mcp.md, and the tests go
-over `TOOLS`. Nothing private is in an answer. Those that write are there only with --allow-write.
+A tool is here alone: what it takes, its function over a method of `Memory`, its row in `TOOLS` with the schema of what it answers.
+(What HTTP takes or answers too stands in requests.py.) `make docs` writes it into docs/mcp.md; that nothing private is in an answer, what
+it costs and that its example fits the schema, tests see of each row of `TOOLS`. What it says is a test in tests/server/test_mcp.py.
+Hits become text by `memory.told(answer)`, which cites, marks and fences them; another line of a page goes through `_safe` and `fence`.
+Those that write are there only with --allow-write.
 """
 
 from __future__ import annotations
@@ -29,18 +32,19 @@ from .requests import (
     QUESTIONS,
     WHEN,
     AnswerTool,
-    ContextTool,
-    ForgetTool,
+    Message,
+    Names,
     Parameters,
     RecallTool,
-    ReflectTool,
     RetainTool,
-    ReviewTool,
     Schema,
-    ShowTool,
+    Text,
+    Texts,
+    Whole,
     answer_schema,
     forget_confirmed,
     list_of,
+    optional,
     parameters_for_flags,
     query_filters,
     read_request,
@@ -121,6 +125,11 @@ def _safe(text: str) -> str:
     return tamed(one_line(text))
 
 
+class _Show(Parameters):
+    ref: Text
+    context: Whole = optional(ge=0, le=50)
+
+
 def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
     """The lines that a reference points at, of pages only: never of settings, tokens or the index."""
     shown: list[dict[str, Any]] = []
@@ -140,6 +149,11 @@ def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
             text += [f"  {number} {tamed(line)}" for number, line in enumerate(lines, passage.first)]
     note = "\nnote: cut here; ask for the lines that you need: path#L100-L200" if cut else ""
     return ToolAnswer({"schema": 1, "passages": shown, "cut": cut}, fence("\n".join(text)) + note)
+
+
+class _Context(Parameters):
+    message: Message = optional("The user's message")
+    budget: Whole = optional("Most tokens [4000]", ge=256, le=50_000)
 
 
 def _context(session: Session, *, message: str = "", budget: int = 4000) -> ToolAnswer:
@@ -168,6 +182,10 @@ def _status(session: Session) -> ToolAnswer:
     writing = f"writing: {'allowed' if session.allow_write else 'not allowed'}"
     made = {"schema": 1, **found, "vectors_way": state.vectors["way"], "allow_write": session.allow_write}
     return ToolAnswer(made, "\n".join(map(printable, [*lines, *problems, writing])))
+
+
+class _Review(Parameters):
+    k: Whole = optional("Questions at most [5]", ge=1, le=50)
 
 
 def _review(session: Session, *, k: int = 5) -> ToolAnswer:
@@ -216,6 +234,11 @@ def _note(text: str) -> str:
     return f"note: {printable(one_line(text))}"
 
 
+class _Reflect(Parameters):
+    since: Text = optional(WHEN)
+    dry_run: bool = optional()
+
+
 def _reflect(session: Session, *, since: str | None = None, dry_run: bool = False) -> ToolAnswer:
     """Bring the pages of bank/ up to date with the facts. What is believed no more is not told: its line may be private now."""
     done = session.memory.reflect(since=since, dry_run=dry_run)
@@ -230,6 +253,16 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     made = done.as_json(applied=not dry_run)
     made |= {"pages": pages, "beliefs": made["beliefs"][:100], "warnings": warnings}
     return ToolAnswer(made, "\n".join([*lines, *map(_note, warnings)]))
+
+
+class _Forget(Parameters):
+    ids: Texts = optional()
+    about: Names = optional("Names")
+    source: Text = optional("web, tool, import:name")
+    before: Text = optional(WHEN)
+    expired: bool = optional()
+    unused: bool = optional()
+    confirm: Text = optional()
 
 
 def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -> ToolAnswer:
@@ -374,13 +407,13 @@ TOOLS = (
     Tool(
         "show", "Show lines",
         "Read what a citation (path#L12), id, name or page points at, with lines around it.",
-        ShowTool, answer_schema(schema=ONE, passages=list_of(PASSAGE), cut="boolean"), _show, {"ref": "memory/2025-07-18.md#L12"},
+        _Show, answer_schema(schema=ONE, passages=list_of(PASSAGE), cut="boolean"), _show, {"ref": "memory/2025-07-18.md#L12"},
     ),
     Tool(
         "context", "Context for a message",
         "All that memory has for a message in one text: core page, recent days, lessons, recalled facts. Use at the start of "
         "a session or task.",
-        ContextTool,
+        _Context,
         answer_schema(
             schema=ONE, text="string", budget="integer", used="integer", layers="object", warnings="string*",
             items=list_of(answer_schema(layer="string", source="string")),
@@ -401,7 +434,7 @@ TOOLS = (
         "review", "Open questions",
         "What memory is not sure of: does one line replace another, did a plan happen, is a candidate worth keeping. Ask the "
         "user, or answer from the conversation.",
-        ReviewTool, QUESTIONS, _review, {},
+        _Review, QUESTIONS, _review, {},
     ),
     Tool(
         "answer", "Answer a question",
@@ -419,7 +452,7 @@ TOOLS = (
     Tool(
         "reflect", "Tidy memory",
         "Turn facts into entity pages, beliefs and lessons. Use at the end of a session.",
-        ReflectTool,
+        _Reflect,
         answer_schema(
             schema=ONE, applied="boolean", pages="string*", conflicts="integer", warnings="string*", beliefs=list_of(_MOVED)
         ),
@@ -429,7 +462,7 @@ TOOLS = (
         "forget", "Forget",
         "Remove lines for good, when the user asks. First call: lists them, changes nothing, returns confirm. Call again "
         "with the same selectors and confirm to do it. All selectors must hold.",
-        ForgetTool,
+        _Forget,
         FORGOTTEN, _forget, {"ids": ["nets-12"]}, writes=True, destroys=True,
     ),
 )  # fmt: skip

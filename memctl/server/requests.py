@@ -1,7 +1,7 @@
 """What HTTP and MCP take, one model a request, and what they answer; the JSON Schemas of both follow from here.
 
-A request that the two take with different bounds has a model each, over one that holds what they share. At the end, how
-both forget.
+A request that the two take with different bounds has a model each, over one that holds what they share; what a tool alone takes
+stands beside it in mcp_tools.py. At the end, how both forget.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ AnyKind = Literal["world", "experience", "opinion", "observation", "note"]
 WHEN = '30d, 2025-11, "last week"'
 
 
-def _optional(description: str | None = None, **bounds: Any) -> Any:
+def optional(description: str | None = None, **bounds: Any) -> Any:
     """A parameter that may be left out; `description` is None where its name says it all."""
     return Field(default=None, description=description, **bounds)
 
@@ -59,81 +59,67 @@ class Parameters(BaseModel):
 
 
 class _Recall(Parameters):
-    query: Annotated[str, Field(max_length=32_000)] = _optional("Words, any language; also path:bank/ heading:X")
-    since: Text = _optional(WHEN)
-    until: Text = _optional()
-    on: Text = _optional()
-    as_of: Text = _optional("As known by that day")
-    about: Names = _optional("Names")
-    kind: Annotated[list[AnyKind], Field(max_length=5)] = _optional()
-    key: Text = _optional("Slot, such as db")
-    min_confidence: Share = _optional()
-    tag: Text = _optional()
-    links_to: Text = _optional()
-    history: bool = _optional("Older versions too")
-    hops: Whole = _optional("2-3: also lines related by names", ge=1, le=3)
+    query: Annotated[str, Field(max_length=32_000)] = optional("Words, any language; also path:bank/ heading:X")
+    since: Text = optional(WHEN)
+    until: Text = optional()
+    on: Text = optional()
+    as_of: Text = optional("As known by that day")
+    about: Names = optional("Names")
+    kind: Annotated[list[AnyKind], Field(max_length=5)] = optional()
+    key: Text = optional("Slot, such as db")
+    min_confidence: Share = optional()
+    tag: Text = optional()
+    links_to: Text = optional()
+    history: bool = optional("Older versions too")
+    hops: Whole = optional("2-3: also lines related by names", ge=1, le=3)
 
 
 class RecallTool(_Recall):
     """The parameters of the tool recall."""
 
-    k: Whole = _optional(ge=1, le=50)
-    budget: Whole = _optional("Most tokens, filled without k [1500]", ge=100, le=20_000)
+    k: Whole = optional(ge=1, le=50)
+    budget: Whole = optional("Most tokens, filled without k [1500]", ge=100, le=20_000)
 
 
 class RecallRequest(_Recall):
     """The body of /v1/recall."""
 
-    query: Message = _optional("Words; also @Name, #tag, kind:opinion, since:30d, key:db. Without: the newest.")
-    k: Whole = _optional(
+    query: Message = optional("Words; also @Name, #tag, kind:opinion, since:30d, key:db. Without: the newest.")
+    k: Whole = optional(
         "How many hits at most [default: as many as fit into `budget`, without one as in memctl.toml].", ge=1, le=1000
     )
-    budget: Whole = _optional("Never more than that many tokens.", ge=1, le=10_000_000)
-    path: Text = _optional("Only that page, folder or glob.")
-    heading: Text = _optional("Only below headings with these words.")
-    min_importance: Share = _optional("Only lines with i= of at least that.")
-    per_page: Whole = _optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)
-    vectors: bool = _optional("False: by words only.")
-    explain: bool = _optional("How each score came about.")
-    in_: Names = _optional("Workspaces of shared memory to ask instead, or all.", alias="in")
-
-
-class ShowTool(Parameters):
-    """The parameters of the tool show."""
-
-    ref: Text
-    context: Whole = _optional(ge=0, le=50)
+    budget: Whole = optional("Never more than that many tokens.", ge=1, le=10_000_000)
+    path: Text = optional("Only that page, folder or glob.")
+    heading: Text = optional("Only below headings with these words.")
+    min_importance: Share = optional("Only lines with i= of at least that.")
+    per_page: Whole = optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)
+    vectors: bool = optional("False: by words only.")
+    explain: bool = optional("How each score came about.")
+    in_: Names = optional("Workspaces of shared memory to ask instead, or all.", alias="in")
 
 
 class ShowRequest(Parameters):
     """The body of /v1/show."""
 
     ref: Annotated[Text, Field(min_length=1)] = Field(description="path#L12, an id, an entity or a page.")
-    context: Whole = _optional("Lines around it [3].", ge=0, le=1000)
-
-
-class ContextTool(Parameters):
-    """The parameters of the tool context."""
-
-    message: Message = _optional("The user's message")
-    budget: Whole = _optional("Most tokens [4000]", ge=256, le=50_000)
+    context: Whole = optional("Lines around it [3].", ge=0, le=1000)
 
 
 class ContextRequest(Parameters):
     """The body of /v1/context."""
 
-    message: Message = _optional("The newest message.")
-    budget: Whole = _optional("Tokens [default: as in memctl.toml].", ge=1, le=10_000_000)
-    about: Names = _optional("Names")
-    since: Text = _optional(WHEN)
+    message: Message = optional("The newest message.")
+    budget: Whole = optional("Tokens [default: as in memctl.toml].", ge=1, le=10_000_000)
+    about: Names = optional("Names")
+    since: Text = optional(WHEN)
 
 
 class MessageRequest(Parameters):
     """The body of /recall."""
 
     text: Message = Field(description="A message, as it was said.")
-    k: Whole = _optional("How many lines at most [default: as in memctl.toml].", ge=1, le=1000)
-    hops: Whole = _optional("2 or 3: also what these lead to by the names they share.", ge=1, le=3)
+    k: Whole = optional("How many lines at most [default: as in memctl.toml].", ge=1, le=1000)
+    hops: Whole = optional("2 or 3: also what these lead to by the names they share.", ge=1, le=3)
 
 
 class ExchangeRequest(Parameters):
@@ -146,39 +132,14 @@ class ExchangeRequest(Parameters):
 class IngestRequest(ExchangeRequest):
     """The body of /v1/ingest."""
 
-    dry_run: bool = _optional()
-
-
-class ReflectTool(Parameters):
-    """The parameters of the tool reflect."""
-
-    since: Text = _optional(WHEN)
-    dry_run: bool = _optional()
-
-
-class ForgetTool(Parameters):
-    """The parameters of the tool forget."""
-
-    ids: Texts = _optional()
-    about: Names = _optional("Names")
-    source: Text = _optional("web, tool, import:name")
-    before: Text = _optional(WHEN)
-    expired: bool = _optional()
-    unused: bool = _optional()
-    confirm: Text = _optional()
+    dry_run: bool = optional()
 
 
 class ForgetRequest(Parameters):
     """The path and the query of DELETE /v1/facts/{id}."""
 
     id: Name
-    confirm: Text = _optional("What the same request without it answered. Without: nothing is deleted.")
-
-
-class ReviewTool(Parameters):
-    """The parameters of the tool review."""
-
-    k: Whole = _optional("Questions at most [5]", ge=1, le=50)
+    confirm: Text = optional("What the same request without it answered. Without: nothing is deleted.")
 
 
 class AnswerTool(Parameters):
@@ -186,28 +147,28 @@ class AnswerTool(Parameters):
 
     id: Name
     option: Name = Field(description="Key of an option")
-    text: Annotated[str, Field(max_length=8000)] = _optional("With y: the line, better worded")
+    text: Annotated[str, Field(max_length=8000)] = optional("With y: the line, better worded")
 
 
 class AnswerRequest(AnswerTool):
     """The body of /v1/answer."""
 
-    dry_run: bool = _optional("Write nothing; the answer says what would be written.")
+    dry_run: bool = optional("Write nothing; the answer says what would be written.")
 
 
 class StoreRequest(Parameters):
     """The body of /store."""
 
     text: Line = Field(description="A full grammar line, or plain text.")
-    source: Text = _optional("agent, tool, web, import; or with :name [agent]. The last three are untrusted.")
+    source: Text = optional("agent, tool, web, import; or with :name [agent]. The last three are untrusted.")
 
 
 class _Retain(Parameters):
     text: Annotated[str, Field(max_length=8000)] = Field(
         description="Plain, or a grammar line: O(c=0.9) @Peter: Prefers short replies"
     )
-    kind: Kind = _optional()
-    about: Names = _optional("Names")
+    kind: Kind = optional()
+    about: Names = optional("Names")
 
 
 def _parameter(attribute: Attribute, description: str) -> tuple[Any, Any]:
@@ -224,16 +185,16 @@ def _parameter(attribute: Attribute, description: str) -> tuple[Any, Any]:
         kind = Texts
     elif attribute.name == "src":
         bounds = {"pattern": f"^{ORIGIN}$"}
-    return kind, _optional(description or None, **bounds)
+    return kind, optional(description or None, **bounds)
 
 
 _TOOL: dict[str, Any] = {each.long: _parameter(each, each.tool) for each in ATTRIBUTES if each.tool is not None}
 _BODY: dict[str, Any] = {each.long: _parameter(each, each.help) for each in ATTRIBUTES if each.name != "sealed"}
-_TOOL |= {"dry_run": (bool, _optional())}
+_TOOL |= {"dry_run": (bool, optional())}
 _BODY |= {
     "text": (Line, Field(description="A full grammar line, or plain text.")),
-    "date": (Text, _optional("The log's day [default: today].")),
-    "dry_run": (bool, _optional("Write nothing; the answer says which line would be written where.")),
+    "date": (Text, optional("The log's day [default: today].")),
+    "dry_run": (bool, optional("Write nothing; the answer says which line would be written where.")),
 }
 RetainTool = create_model("RetainTool", __base__=_Retain, **_TOOL)  # the parameters of the tool retain
 RetainRequest = create_model("RetainRequest", __base__=_Retain, **_BODY)  # the body of /v1/retain
@@ -306,7 +267,7 @@ def _lean(schema: Mapping[str, Any], left_out: set[str]) -> dict[str, Any]:
 
 
 def answer_schema(**fields: str | Schema) -> dict[str, Any]:
-    """The schema of an answer: a type by its name, `*` for a list, `?` for what may be null; `-` for what may be left out.
+    """The schema of an answer: a type by its name (a `hit` and a `period` too), `*` for a list, `?` for what may be null; `-` for what may be left out.
 
     Keys are only ever added, so more of them are allowed.
     """
@@ -314,11 +275,10 @@ def answer_schema(**fields: str | Schema) -> dict[str, Any]:
     for name, told in fields.items():
         if not isinstance(told, str):
             made[name] = told
-        elif told.rstrip("-").endswith("*"):
-            made[name] = list_of({"type": told.rstrip("-*")})
         else:
-            word = told.rstrip("-?")
-            made[name] = {"type": [word, "null"] if "?" in told else word}
+            word = told.rstrip("-?*")
+            one = _NAMED.get(word) or {"type": [word, "null"] if "?" in told else word}
+            made[name] = list_of(one) if "*" in told else one
         if not (isinstance(told, str) and told.endswith("-")):
             needed.append(name)
     return {"type": "object", "properties": made, "required": needed}
@@ -330,8 +290,9 @@ def list_of(items: Schema) -> dict[str, Any]:
 
 
 ONE: Schema = {"const": 1}
-_PERIOD = answer_schema(**{"from": "string?", "to": "string?"})
-_HIT = answer_schema(**{key: _PERIOD if kind == "period" else kind for key, (kind, _) in HIT.items()})
+_NAMED: dict[str, Schema] = {}
+_NAMED.update(period=answer_schema(**{"from": "string?", "to": "string?"}))
+_NAMED.update(hit=answer_schema(**{key: kind for key, (kind, _) in HIT.items()}))
 ANSWER = answer_schema(
     schema=ONE,
     query="string",
@@ -339,12 +300,12 @@ ANSWER = answer_schema(
     stale="boolean",
     warnings="string*",
     took_ms="number",
-    hits=list_of(_HIT),
+    hits="hit*",
 )
 PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="string*")
 PASSAGES = answer_schema(schema=ONE, passages=list_of(PASSAGE))
 _QUESTION = answer_schema(
-    id="string", kind="string", text="string", about="string*", sides=list_of(_HIT), why="string",
+    id="string", kind="string", text="string", about="string*", sides="hit*", why="string",
     options=list_of(answer_schema(key="string", text="string")),
 )  # fmt: skip
 OFFERS = list_of(answer_schema(**dict.fromkeys(("question", "newer", "reason", "id", "source", "content"), "string")))

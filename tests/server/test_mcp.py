@@ -486,6 +486,7 @@ def test_each_tool_answers_its_example_and_opens_no_socket(tmp_path: Path) -> No
     for tool in sorted(TOOLS, key=lambda each: each.writes):
         answer = wire.ask(tool.name, "tools/call", {"name": tool.name, "arguments": tool.example})
         assert not mcp_requests.is_refused(answer), answer
+        Draft202012Validator(tool.answers).validate(answer["result"]["structuredContent"])
         assert tool.writes or snapshot(root) == before, tool.name
     assert wire.leave() == 0
     assert b"AssertionError" not in wire.errors

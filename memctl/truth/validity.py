@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from itertools import groupby
 from typing import NamedTuple
 
 from ..facts import Period
@@ -125,11 +124,9 @@ def _replace_within_slot(claims: Sequence[Claim], today: date, found: dict[int, 
     for claim in begun if told else ():
         if not claim.trusted and claim.same != (closing or told)[-1].same:
             _replace(found, claim, (closing or told)[-1])
-    for ends in ({claim.id for claim in closing}, *({claim.id} for claim in told if claim.wide)):
-        line = [claim for claim in told if not claim.wide or claim.id in ends]
-        for claim, successor in zip(line, _successors(line), strict=True):
-            if successor is not None and claim.id in ends and not claim.pinned:
-                _replace(found, claim, line[successor])
+    for claim, successor in zip(told, _successors(told, closing), strict=True):
+        if successor is not None and not claim.pinned:
+            _replace(found, claim, successor)
     by_id = {claim.id: claim for claim in claims}
     for wrong, right in corrected.items():
         _replace(found, by_id[wrong], by_id[right], retracted=True)
@@ -144,26 +141,27 @@ def filling(holding: Iterable[Claim]) -> Iterator[Claim]:
             yield claim
 
 
-def _successors(claims: Sequence[Claim]) -> Iterator[int | None]:
-    """For each claim the place of the first later one that says something else.
+def _successors(claims: Sequence[Claim], closing: Sequence[Claim]) -> Iterator[Claim | None]:
+    """For each claim the first later one that says something else, of those that are not in a wider wording.
 
     Nothing orders two claims of one day on two pages: neither is the later one, and both hold (a conflict).
     """
-    next_other = _next_other([claim.same for claim in claims])
-    for _, of_one_day in groupby(range(len(claims)), key=lambda i: _version(claims[i])[:2]):
-        places = list(of_one_day)
-        following = places[-1] + 1  # the first claim of a later day
-        for _, of_one_page in groupby(places, key=lambda i: claims[i].place[0]):
-            on_page = list(of_one_page)
-            for place, inside in zip(on_page, _next_other([claims[i].same for i in on_page]), strict=True):
-                if inside is not None:
-                    yield on_page[inside]
-                elif following == len(claims):
-                    yield None
-                elif claims[following].same == claims[place].same:
-                    yield next_other[following]
-                else:
-                    yield following
+    next_other = _next_other([claim.same for claim in closing])
+    days = [_version(claim)[:2] for claim in closing]
+
+    def other_from(place: int, same: int) -> int | None:
+        if place == len(closing) or closing[place].same != same:
+            return place if place < len(closing) else None
+        return next_other[place]
+
+    passed = 0
+    for claim in claims:
+        passed += not claim.wide
+        day, page = _version(claim)[:2], claim.place[0]
+        found = other_from(passed, claim.same)
+        if found is None or (days[found], closing[found].place[0]) != (day, page):
+            found = other_from(bisect_right(days, day), claim.same)
+        yield None if found is None else closing[found]
 
 
 def _next_other(values: Sequence[int]) -> list[int | None]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from counting import calls
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
@@ -187,6 +189,16 @@ def test_ten_thousand_versions() -> None:
     assert sum(validity.retracted for validity in found.values()) == 9_999
     found = validities([claim(n, day(1), same=n, page=f"memory/{n}.md") for n in range(10_000)], TODAY)
     assert all(validity.replaced_by is None for validity in found.values())
+
+
+def test_wider_wordings_of_one_slot() -> None:
+    """Each is held against the plain lines alone: twice as many take twice the calls."""
+
+    def work(size: int) -> None:
+        made = [claim(n, date(1990, 1, 1) + timedelta(n), wide=n % 9 > 0, same=n % 4) for n in range(size)]
+        assert sum(each.replaced_by is None for each in validities(made, TODAY).values()) < 12
+
+    assert calls(partial(work, 2_000)) / calls(partial(work, 1_000)) < 2.2
 
 
 def test_a_line_speaks_for_the_one_that_it_names() -> None:

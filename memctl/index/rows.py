@@ -193,9 +193,9 @@ class _EntryReader:
             slot=slot.key if slot else None,
             same=value_key(slot.key, slot.value) if slot and slot.value else twin,
             # 1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 in a wider wording; 8 an event.
-            marked=(is_correction(fact.text) and not slot.wide)
+            marked=(is_correction(fact.text) and slot.closes)
             + 2 * ((fact.importance or 0) >= 1 or not (self.day or "/" in self.path))
-            + 4 * slot.wide
+            + 4 * (not slot.closes)
             if slot
             else 8 * _happened(fact, period, day),
             # An opinion without a number is held as such ones are.

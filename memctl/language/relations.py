@@ -27,6 +27,7 @@ _WORD = re.compile(r"[^\W_]+")
 _MARKED = re.compile(r"<(=?)([^>]+)>")
 _OBJECT = r"(?P<value>.+)"
 _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
+_FULL_STOPS = " \t.!。！"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
@@ -37,6 +38,7 @@ _ALONE = frozenset((*_NAMED, "person", "kin", "holder", "zone", "dbms", "version
 # What goes on to the end of its clause (of other kinds the shape is all), and what may be made of words that cast a doubt
 # elsewhere: May, 谷歌, ann@example.org.
 _LOOSE = frozenset(("date", "day", "number", "licence", "post", "quoted", "titled", "called", "own_name", "nick"))
+_SHAPED = frozenset(("quoted", "titled", "called", "own_name", "nick", "whole", "org"))
 _PROPER = frozenset((*_NAMED, "person", "kin", "holder", "org", "given", "own_name", "email"))
 
 
@@ -46,6 +48,7 @@ class Relation(NamedTuple):
     key: str
     value: str
     wide: bool = False  # in a wider wording
+    closes: bool = True  # it ends another value; else it fills an empty slot only
 
 
 class _Rule(NamedTuple):
@@ -85,7 +88,7 @@ def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
         return None
     rules = (rule for rule in _candidates(text) if not rule.wide or (len(text) <= _HEAD and not (rule.own and names)))
     found = list(filter(None, (_stated(rule, text, names) for rule in rules)))
-    return min(found, key=lambda said: said.wide) if len({said.key for said in found}) == 1 else None
+    return min(found, key=lambda said: (said.wide, not said.closes)) if len({said.key for said in found}) == 1 else None
 
 
 def _candidates(text: str) -> Iterator[_Rule]:
@@ -174,7 +177,11 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     if not said or is_part or not _is_over(rule, behind) or _is_doubtful(words, rule.beside):
         return None
     is_country = rule.key == "city" and said.replace(" ", "_") in words_of("relations", "countries")
-    return Relation("country" if is_country else rule.key, said, rule.wide)
+    # What goes on behind a value may take it back, and of some kinds of values the shape alone is known.
+    closes = (
+        not rule.wide and not behind.strip(_FULL_STOPS) and not (rule.own and rule.value in _SHAPED)
+    ) or rule.value == "title"
+    return Relation("country" if is_country else rule.key, said, rule.wide, closes)
 
 
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:

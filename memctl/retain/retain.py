@@ -303,7 +303,7 @@ def spans_of(page: Page, replaced: bool = False) -> dict[Fact, Span]:
 
 def _slot(fact: Fact) -> tuple[str, str] | None:
     filled = slot_of(fact)
-    return (filled.key, entity_key(fact.entities[0]) if fact.entities else "") if filled and not filled.wide else None
+    return (filled.key, entity_key(fact.entities[0]) if fact.entities else "") if filled and filled.closes else None
 
 
 def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:

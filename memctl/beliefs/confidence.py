@@ -5,7 +5,7 @@ share c0 was for it. Evidence adds its weight to one side; confidence is the mea
 
     w = s·u    a = Σ w for    b = Σ w against    c = (k·c0 + a)/(k + a + b)    sd = sqrt(c(1 − c)/(k + a + b + 1))
 
-s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/evidence_line.py):
+s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/grammar.py):
     1    `for=`, `against=`, an answer to a question of review, the same words again, hedged or not
     1/2  INFERRED: what a rule of stance finds (`_apply` in replay.py), and where a model answered
     0    hedged, hearsay, aside or about the past, without a mark: `WEIGHS_NOTHING` in stance/stance.py
@@ -31,7 +31,7 @@ from typing import NamedTuple
 from ..facts import UNSAID, Citation, Fact, Kind
 from ..ids import belief_id, fact_id
 from ..language.names import mentions
-from ..markdown.evidence_line import Bullet, code_of
+from ..markdown.grammar import Bullet, code_of
 from .page_read import BeliefEntry, LastWritten
 
 INFERRED = 0.5  # weight of evidence that a rule of stance finds, beside that which a mark gives

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..facts import Fact, Kind, Span
 from ..markdown.blocks import Side, block_body, conflict_sides, edited, splice
-from ..markdown.evidence_line import Bullet, parse_bullet
+from ..markdown.grammar import Bullet, parse_bullet
 from ..markdown.lines import LineText, Role, content_of, split_lines
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from ..facts import Fact, Kind
 from ..markdown.blocks import edited, splice
-from ..markdown.evidence_line import Bullet, render_bullet
-from ..markdown.grammar import render
+from ..markdown.grammar import Bullet, render, render_bullet
 from ..markdown.lines import Role, split_lines
 from ..markdown.markers import is_marker
 from ..markdown.page import Page, live_blocks

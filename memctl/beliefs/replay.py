@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..facts import UNSAID, Citation, Fact, Kind
 from ..ids import belief_id, question_id, questions_of
 from ..judgement import Judgement
-from ..markdown.evidence_line import Bullet, code_of
+from ..markdown.grammar import Bullet, code_of
 from ..stance.stance import topics
 from . import confidence
 from .page_read import BeliefEntry, LastWritten

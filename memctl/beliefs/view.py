@@ -17,7 +17,7 @@ from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread
 from ..language.analyzer import terms
 from ..language.names import bare_name, entity_key
-from ..markdown.evidence_line import OPINIONS, Bullet
+from ..markdown.grammar import OPINIONS, Bullet
 from ..markdown.lines import split_lines
 from ..notes.files import read_page
 from ..recall.entry_hits import hits_of

@@ -17,7 +17,7 @@ from ..facts import Fact, Span
 from ..ids import digest
 from ..index.rows import FACT_PAGES, rows_of
 from ..markdown.blocks import edited, splice
-from ..markdown.evidence_line import OPINIONS, code_of
+from ..markdown.grammar import OPINIONS, code_of
 from ..markdown.lines import Role, split_lines
 from ..markdown.markers import Redaction, body_of, is_edited, redact
 from ..markdown.page import Page, live_blocks, parse_page

@@ -41,7 +41,7 @@ from ..index.rows import rows_of
 from ..index.sync import sync
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.blocks import unmanaged_lines
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.grammar import OPINIONS
 from ..markdown.lines import LineText
 from ..markdown.markers import read_tombstone, tells_nothing
 from ..notes.edits import Edit, apply, as_indexed, read_for_edit

@@ -28,7 +28,7 @@ from ..language.names import entity_key, has_han, is_han, stem_word
 from ..language.words import languages, toml
 from ..markdown.blocks import unmanaged_lines
 from ..markdown.escape import one_line
-from ..markdown.evidence_line import OPINIONS, QUOTED
+from ..markdown.grammar import OPINIONS, QUOTED
 from ..markdown.lines import SEALED, Role
 from ..markdown.markers import FORGOTTEN
 from ..notes.files import read_page

@@ -28,7 +28,7 @@ _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for l
 PARSER = (
     "index/schema.sql", "index/index.py", "markdown/attributes.py", "index/lexical.py", "ids.py", "errors.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
     "language/dates_lexer.py", "markdown/front_matter.py", "markdown/grammar.py", "markdown/lines.py",
-    "language/sentences.py", "language/entity_key.py", "language/names.py", "markdown/evidence_line.py", "markdown/page.py", "markdown/private.py", "language/relations.py", "language/analyzer.py", "language/words.py",
+    "language/sentences.py", "language/entity_key.py", "language/names.py", "markdown/page.py", "markdown/private.py", "language/relations.py", "language/analyzer.py", "language/words.py",
 )  # fmt: skip
 # Topics of words (language/data) that decide it too, in each language.
 _WORDS = frozenset(("characters", "dates", "irregular", "language", "modality", "relations", "stopwords"))

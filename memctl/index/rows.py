@@ -15,9 +15,8 @@ from ..language.dates import UNITS, day_and_rest, find_times, log_day, shifted, 
 from ..language.names import TAG, entity_key, mentions, slug, tag_key, without_code
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan
-from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.front_matter import read_front_matter
-from ..markdown.grammar import Problem, split_block_id
+from ..markdown.grammar import OPINIONS, Problem, parse_bullet, split_block_id
 from ..markdown.lines import MAX_LINE, Role, without_sealed
 from ..markdown.page import Entry, Page, parse_page
 from ..markdown.private import private_lines

@@ -25,8 +25,7 @@ from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.blocks import conflict_sides
 from ..markdown.escape import beginning, one_line, sources
-from ..markdown.evidence_line import OPINIONS, QUOTED
-from ..markdown.grammar import parse
+from ..markdown.grammar import OPINIONS, QUOTED, parse
 from ..markdown.lines import Role, sealed_text
 from ..markdown.markers import FORGOTTEN, is_edited, read_tombstone, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page

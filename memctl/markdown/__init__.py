@@ -1,6 +1,3 @@
 """A page <-> facts and blocks; the line grammar. Pure."""
 
-__all__ = [
-    "attributes", "blocks", "escape", "evidence_line", "front_matter", "grammar", "lines", "markers",
-    "page", "private",
-]  # fmt: skip
+__all__ = ["attributes", "blocks", "escape", "front_matter", "grammar", "lines", "markers", "page", "private"]

@@ -205,7 +205,7 @@ def _attributes(inside: str) -> str | None:
 
 def _citing(lines: Sequence[str], refs: Collection[str]) -> set[int]:
     """Lines that cite one of these ids. Where that is the line that stated a belief, its head says the same."""
-    from .evidence_line import parse_bullet
+    from .grammar import parse_bullet
     from .lines import Role, content_of
 
     found = {number for number, line in enumerate(lines, 1) if cites(line, refs)}

@@ -26,7 +26,7 @@ from ..index.row import Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, name_terms
 from ..language.sentences import opens_fence
-from ..markdown.evidence_line import OPINIONS, parse_bullet
+from ..markdown.grammar import OPINIONS, parse_bullet
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge

@@ -16,8 +16,8 @@ from ..index.rows import rows_of, task_key
 from ..language.names import entity_key, heads, is_han, stem_word
 from ..language.words import languages, pattern
 from ..markdown.escape import heading, link, literal, many, quoted, relative
-from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import with_names
+from ..markdown.grammar import OPINIONS
 from .lessons import Failure, Strategy, Task, TaskOutcome
 
 _NEWEST = 3  # citations shown of what was done again and again

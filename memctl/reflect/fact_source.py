@@ -26,7 +26,7 @@ from ..index.row import Row
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.grammar import OPINIONS
 from ..notes.edits import read_for_edit
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge

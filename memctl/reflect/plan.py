@@ -26,8 +26,8 @@ from ..index.queries.names import all_entities, resolve
 from ..language.names import entity_key
 from ..markdown import blocks
 from ..markdown.escape import heading
-from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import source_of
+from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit, sides_of_merge
 from ..notes.workspace import Workspace
 from . import entity_pages

@@ -27,7 +27,7 @@ from ..language.names import entity_key, has_han, mentions
 from ..language.words import languages, lines, pattern, words_of
 from ..markdown.blocks import block_body
 from ..markdown.escape import heading, many, quoted
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.grammar import OPINIONS
 from ..markdown.lines import LineText, Role, split_lines
 from ..markdown.page import Entry, live_blocks, parse_page
 from ..notes.edits import apply, diff, read_for_edit

@@ -24,7 +24,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
 from ..markdown import blocks
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace

@@ -32,7 +32,7 @@ from ..index.reread import reread, text_of
 from ..language.dates import coming
 from ..language.names import entity_key
 from ..language.sentences import is_plan, is_yearly
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
 from ..reflect.fact_source import CORE

@@ -27,7 +27,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled_ids
 from ..index.queries.entries import existing_refs
 from ..markdown.escape import beginning, many, one_line
-from ..markdown.evidence_line import QUOTED
+from ..markdown.grammar import QUOTED
 from ..notes.files import prepare_memory, write_derived
 from ..notes.journal import HELD
 from ..notes.workspace import Workspace

@@ -22,9 +22,8 @@ from ..ingest.turns import Turn, cleaned, moment
 from ..language.dates import day_and_rest
 from ..language.names import entity_key, slug
 from ..language.sentences import opens_fence
-from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import front_values, with_value
-from ..markdown.grammar import Problem, parse, printable_line, render
+from ..markdown.grammar import OPINIONS, Problem, parse, printable_line, render
 
 KINDS = ("memctl", "openclaw", "obsidian", "claude-code", "basic-memory", "mem0", "chatgpt")
 

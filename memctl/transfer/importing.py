@@ -26,8 +26,7 @@ from ..ingest.turns import Notes
 from ..language.dates import log_day
 from ..language.names import entity_key
 from ..language.secrets import find_secrets
-from ..markdown.evidence_line import OPINIONS
-from ..markdown.grammar import clean, render
+from ..markdown.grammar import OPINIONS, clean, render
 from ..markdown.lines import without_sealed
 from ..notes.edits import apply, diff, read_for_edit
 from ..notes.files import create, read_page

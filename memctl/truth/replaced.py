@@ -28,7 +28,7 @@ from ..judgement import Judgement, Tier, judged
 from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han, name_terms
 from ..language.sentences import is_change, is_plan
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.grammar import OPINIONS
 from ..markdown.lines import Role
 from . import statement as reading
 from .change import ALIKE, HEARSAY, KIND, NEVER, STEM, VALUE, PairJudgement, Statement, judge_change, judge_series

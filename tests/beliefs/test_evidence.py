@@ -10,7 +10,7 @@ from hypothesis import example, given, strategies as st
 from strategies import IDS, growth, texts
 
 from memctl.facts import Citation
-from memctl.markdown.evidence_line import Bullet, code_of, parse_bullet, render_bullet
+from memctl.markdown.grammar import Bullet, code_of, parse_bullet, render_bullet
 from memctl.markdown.page import parse_page
 
 DAY = date(2025, 12, 5)

@@ -23,7 +23,7 @@ from memctl.facts import Citation, Fact, Kind, Period, Span
 from memctl.hits import Hit
 from memctl.language.names import entity_key
 from memctl.markdown.escape import Source, heading, quoted, sources
-from memctl.markdown.evidence_line import OPINIONS
+from memctl.markdown.grammar import OPINIONS
 from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import find_blocks
 from memctl.markdown.page import parse_page

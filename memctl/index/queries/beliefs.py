@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...facts import is_trusted
 from ...language.names import entity_key
-from ...markdown.evidence_line import OPINIONS
+from ...markdown.grammar import OPINIONS
 from ..index import Index
 from ..row import Row
 from .entries import Query, by_ids, by_refs, selected, selected_in

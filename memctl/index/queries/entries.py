@@ -12,7 +12,7 @@ from sys import intern
 from typing import Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
-from ...markdown.evidence_line import OPINIONS
+from ...markdown.grammar import OPINIONS
 from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression, select_terms
 from ..row import Row

@@ -10,7 +10,7 @@ from operator import attrgetter
 from ...errors import CannotWrite, LockBusy
 from ...facts import HALF_LIFE_DAYS, Kind, days_before
 from ...language.names import entity_key
-from ...markdown.evidence_line import OPINIONS
+from ...markdown.grammar import OPINIONS
 from ...markdown.lines import Role
 from ...markdown.markers import FORGOTTEN
 from ...notes.workspace import Workspace

@@ -23,7 +23,7 @@ from ...language.names import (
     stem_head,
     stem_key,
 )
-from ...markdown.evidence_line import OPINIONS
+from ...markdown.grammar import OPINIONS
 from ...notes.workspace import Workspace
 from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression

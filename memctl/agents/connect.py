@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..facts import fields
 from ..language.secrets import find_secrets
-from ..notes.edits import decoded, diff, encoded
+from ..notes.edits import decoded, diff, encoded, put as put_file, writing_alone
 from ..notes.files import prepare_memory
 from ..notes.journal import page_hash
-from ..notes.replace import put as put_file, writing_alone
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY, as_cannot_write, read_safely
 from .hosts import File, HostEntry, Wish, files_of, notes_of, put, revert, take

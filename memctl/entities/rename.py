@@ -19,8 +19,7 @@ from ..language.analyzer import terms
 from ..language.names import entity_key, link_target, slug
 from ..language.secrets import find_secrets
 from ..markdown.front_matter import front_values, with_names, with_value
-from ..notes.edits import Edit, apply, as_indexed, read_for_edit
-from ..notes.replace import writing_alone
+from ..notes.edits import Edit, apply, as_indexed, read_for_edit, writing_alone
 
 ENTITIES = "bank/entities/"
 MERGED_INTO = "merged_into"

@@ -16,9 +16,8 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import by_refs, entries_at
 from ..index.reread import page_lines, reread
 from ..index.sync import sync
-from ..notes.edits import diff
+from ..notes.edits import diff, replace
 from ..notes.files import append, confirm, in_style, read_page
-from ..notes.replace import replace
 from ..notes.workspace import Workspace
 from ..system import open_regular
 from .metrics import overlap

@@ -44,10 +44,9 @@ from ..markdown.blocks import unmanaged_lines
 from ..markdown.grammar import OPINIONS
 from ..markdown.lines import LineText
 from ..markdown.markers import read_tombstone, tells_nothing
-from ..notes.edits import Edit, apply, as_indexed, read_for_edit
+from ..notes.edits import Edit, apply, as_indexed, read_for_edit, writing_alone
 from ..notes.files import SESSION
 from ..notes.journal import never_undone
-from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..reflect.fact_source import FactSource
 from ..system import read_safely

@@ -12,8 +12,7 @@ from ..errors import MemctlError, NothingFound, PageChanged, Refused
 from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..notes import journal
-from ..notes.edits import Edit, decoded, encoded, read_for_edit
-from ..notes.replace import remove, replace as put, writing_alone
+from ..notes.edits import Edit, decoded, encoded, read_for_edit, remove, replace as put, writing_alone
 from ..notes.workspace import Workspace
 
 

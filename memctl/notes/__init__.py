@@ -1,3 +1,3 @@
 """Files of the workspace: paths, settings, reading, appending, replacing. The only room that writes Markdown."""
 
-__all__ = ["edits", "files", "journal", "replace", "settings", "workspace"]
+__all__ = ["edits", "files", "journal", "settings", "workspace"]

@@ -30,8 +30,7 @@ from ..markdown.escape import heading, many, quoted
 from ..markdown.grammar import OPINIONS
 from ..markdown.lines import LineText, Role, split_lines
 from ..markdown.page import Entry, live_blocks, parse_page
-from ..notes.edits import apply, diff, read_for_edit
-from ..notes.replace import writing_alone
+from ..notes.edits import apply, diff, read_for_edit, writing_alone
 from ..truth.judge import judge
 from .fact_source import CORE, FactSource
 from .lessons import Task

@@ -37,8 +37,7 @@ from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..markdown import blocks
 from ..markdown.front_matter import front_values
-from ..notes.edits import Applied, Edit, apply, encoded, sides_of_merge
-from ..notes.replace import writing_alone
+from ..notes.edits import Applied, Edit, apply, encoded, sides_of_merge, writing_alone
 from ..notes.workspace import Workspace
 from .digest import DigestSentence
 from .plan import PlannedBlock, Planner, read_or_note

@@ -21,8 +21,7 @@ from ..local_model import NoAnswer, chat_json, endpoint, object_of, shown_url
 from ..markdown import grammar
 from ..markdown.escape import one_line
 from ..markdown.lines import LineText
-from ..notes.edits import Edit, apply, read_for_edit
-from ..notes.replace import writing_alone
+from ..notes.edits import Edit, apply, read_for_edit, writing_alone
 from ..reflect.fact_source import CORE
 from ..reflect.proposals import with_line, with_refusal
 from ..retain.retain import retain

@@ -20,8 +20,7 @@ from ..markdown.blocks import edited, splice
 from ..markdown.grammar import clean, parse, printable_line, render
 from ..markdown.lines import split_lines
 from ..markdown.page import live_blocks
-from ..notes.edits import apply, read_for_edit
-from ..notes.replace import writing_alone
+from ..notes.edits import apply, read_for_edit, writing_alone
 from ..notes.workspace import Workspace
 
 PAGE = "bank/review.md"

@@ -24,10 +24,9 @@ from ..language.dates import day_of
 from ..markdown.escape import many
 from ..markdown.grammar import clean
 from ..markdown.lines import SEALED, sealed_text
-from ..notes.edits import Edit, apply, read_for_edit
+from ..notes.edits import Edit, apply, read_for_edit, writing_alone
 from ..notes.files import read_private, write_derived
 from ..notes.journal import never_undone
-from ..notes.replace import writing_alone
 from ..retain.retain import Retained, read_facts, retain
 
 VAULT = "memctl.vault"

@@ -24,7 +24,7 @@ from face_helpers import Done, call, write_pages
 from memctl.agents.hosts import HOSTS, SCOPES
 from memctl.agents.jsonc import parse
 from memctl.language.tokens import estimate
-from memctl.notes import replace as replacing
+from memctl.notes import edits as replacing
 from memctl.notes.workspace import Workspace
 
 DATA = Path(__file__).parents[1] / "data" / "connect"

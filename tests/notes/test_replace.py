@@ -1,4 +1,4 @@
-"""notes/replace.py: a page is replaced whole, durably, and never over what somebody saved meanwhile."""
+"""notes/edits.py: a page is replaced whole, durably, and never over what somebody saved meanwhile."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from torture import kill_points, power_loss
 
 from memctl import system
 from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
-from memctl.notes import files, replace as module
+from memctl.notes import edits as module, files
+from memctl.notes.edits import replace, writing_alone
 from memctl.notes.files import MAX_PAGE
-from memctl.notes.replace import replace, writing_alone
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import reflect
 from memctl.system import locked

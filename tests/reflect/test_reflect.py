@@ -963,7 +963,7 @@ def test_usage(root: Path) -> None:
 
 def test_the_lock_is_busy(reflected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 14 while another reflect runs; a dry run needs no lock."""
-    monkeypatch.setattr("memctl.notes.replace.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("memctl.notes.edits.LOCK_SECONDS", 0.05)
     with locked(reflected / ".memory/reflect.lock", 1.0):
         done = run(reflected)
         assert done.code == 14 and is_two_lines(done.err)

@@ -21,8 +21,8 @@ from memctl.errors import PageChanged
 from memctl.index.sync import build_index as index, verify
 from memctl.markdown.blocks import splice
 from memctl.markdown.markers import is_marker
-from memctl.notes import replace as replacing
-from memctl.notes.replace import replace
+from memctl.notes import edits as replacing
+from memctl.notes.edits import replace
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import reflect
 from memctl.retain.retain import read_fact, retain

@@ -19,7 +19,7 @@ from face_helpers import memory_on
 from store_helpers import DAY, LOG, environment, make_workspace, memctl, rebuilt, rows, strays, synced
 
 from memctl.index.sync import verify
-from memctl.notes import replace as replacing
+from memctl.notes import edits as replacing
 from memctl.notes.workspace import Workspace, find_workspace
 from memctl.reflect.reflect import reflect
 
@@ -103,7 +103,7 @@ def _damaged(root: Path) -> Workspace:
 REPLACE = """
 import sys
 from memctl.errors import MemctlError
-from memctl.notes.replace import replace, writing_alone
+from memctl.notes.edits import replace, writing_alone
 from memctl.notes.workspace import Workspace
 from memctl.markdown.blocks import splice
 from pathlib import Path

@@ -20,9 +20,9 @@ from face_helpers import memory_on
 from store_helpers import DAY, LOG, strays
 
 from memctl.markdown.page import parse_page
-from memctl.notes import replace as replacing
+from memctl.notes import edits as replacing
+from memctl.notes.edits import replace, writing_alone
 from memctl.notes.files import create, read_page
-from memctl.notes.replace import replace, writing_alone
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
 

@@ -18,7 +18,7 @@ from memctl.maintenance.status import status
 from memctl.markdown.blocks import splice
 from memctl.markdown.markers import body_of
 from memctl.markdown.page import live_blocks
-from memctl.notes.replace import replace
+from memctl.notes.edits import replace
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall

@@ -28,11 +28,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
 
-from ..facts import UNSAID, Citation, Fact, Kind
+from ..facts import UNSAID, Citation, Fact, Kind, Span
 from ..ids import belief_id, fact_id
 from ..language.names import mentions
 from ..markdown.grammar import Bullet, code_of
-from .page_read import BeliefEntry, LastWritten
 
 INFERRED = 0.5  # weight of evidence that a rule of stance finds, beside that which a mark gives
 LOWEST, HIGHEST = 0.02, 0.98  # no belief is ever surer
@@ -198,6 +197,38 @@ class Place(NamedTuple):
 
     citation: Citation
     origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefEntry:
+    """A belief as it stands on the page: its head (lines `span`), its evidence by line, and the last line of it all."""
+
+    span: Span
+    end: int
+    fact: Fact
+    bullets: tuple[tuple[Span, Bullet], ...]
+    indent: str = ""
+
+    @property
+    def ref(self) -> str | None:
+        """The id behind the head, None while it has none."""
+        return self.fact.block_id
+
+    @property
+    def refs(self) -> set[str]:
+        """The ids of its evidence."""
+        return {bullet.ref for _, bullet in self.bullets if bullet.ref}
+
+
+class LastWritten(NamedTuple):
+    """What reflect last wrote of a belief: the number in its head, a code for each piece of evidence by its id.
+
+    Codes are `s0.80` stated with that, `+` and `-` with 4, 2 or 1 quarters, `x` superseded, `?` questioned, `!` taken out
+    by hand since. `head` is None for a belief that a person took out as a whole.
+    """
+
+    head: str | None
+    codes: Mapping[str, str]
 
 
 @dataclass(slots=True)

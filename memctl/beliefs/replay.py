@@ -20,7 +20,7 @@ from ..judgement import Judgement
 from ..markdown.grammar import Bullet, code_of
 from ..stance.stance import topics
 from . import confidence
-from .page_read import BeliefEntry, LastWritten
+from .confidence import BeliefEntry, LastWritten
 
 Judge = Callable[[Fact, Fact], Judgement | None]
 """What a fact says of a belief; None where that is nothing, or not worth a question."""

@@ -22,8 +22,19 @@ from ..markdown.lines import split_lines
 from ..notes.files import read_page
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
-from .confidence import Belief, Ledger, Place, is_edited, own_id, renumber, stated_by_hand, stated_in
-from .page_read import BeliefEntry, LastWritten, read_entries, read_last_written
+from .confidence import (
+    Belief,
+    BeliefEntry,
+    LastWritten,
+    Ledger,
+    Place,
+    is_edited,
+    own_id,
+    renumber,
+    stated_by_hand,
+    stated_in,
+)
+from .page import read_entries, read_last_written
 
 
 class CurvePoint(NamedTuple):

@@ -9,9 +9,17 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..beliefs import confidence, page_read
-from ..beliefs.page_read import LEDGER, BeliefEntry, LastWritten
-from ..beliefs.page_write import unread_heads, write_opinions
+from ..beliefs import confidence
+from ..beliefs.confidence import BeliefEntry, LastWritten
+from ..beliefs.page import (
+    LEDGER,
+    edit_lines,
+    last_written_body,
+    read_entries,
+    read_last_written,
+    unread_heads,
+    write_opinions,
+)
 from ..beliefs.replay import Replayed, ReplayInput, replay_beliefs
 from ..facts import Fact, Span
 from ..ids import digest
@@ -174,20 +182,20 @@ def without_evidence(
     Beliefs that were `chosen`, and those that only repeat a line that is gone (`stating` has its facts by id), go with their evidence.
     A belief that a person changed stays and is named.
     """
-    entries = [e for e in page_read.read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
+    entries = [e for e in read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
     if not entries:
         return CleanedBeliefs(text)
-    marks = page_read.read_last_written(text)
+    marks = read_last_written(text)
     copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, stating)]
-    made = page_read.edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
+    made = edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
     taken = _refs(copies)
     kept = {ref: marks[ref] for ref in marks if ref not in taken}
     if edited(text, LEDGER):
         why = f"{OPINIONS}: the block `{LEDGER}` was edited by hand; other evidence stays until reflect can write"
         return CleanedBeliefs(made, taken, [why])
     if len(kept) < len(marks):
-        made = splice(made, LEDGER, page_read.last_written_body(kept))
-    standing, page = page_read.read_entries(made)
+        made = splice(made, LEDGER, last_written_body(kept))
+    standing, page = read_entries(made)
     there = {ref: places[ref] for ref in places.keys() - gone.refs}
     unread = unread_heads(page, standing, kept)
     given = ReplayInput((), there, gone.refs, names_of, lambda belief, fact: None, today, unread)

@@ -31,7 +31,7 @@ from secrets import token_hex
 from shutil import rmtree
 from typing import NamedTuple
 
-from ..beliefs.page_read import read_entries
+from ..beliefs.page import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
 from ..index.open_memory import OpenMemory, drop_recalled

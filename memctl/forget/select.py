@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from ..beliefs.page_read import read_entries
+from ..beliefs.page import read_entries
 from ..errors import MemctlError, NothingFound
 from ..facts import Fact, Kind, Span, is_trusted
 from ..index.index import Index

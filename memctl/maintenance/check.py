@@ -11,8 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..beliefs.page_read import read_entries, read_last_written
-from ..beliefs.page_write import unread_heads
+from ..beliefs.page import read_entries, read_last_written, unread_heads
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation, Fact, is_trusted

@@ -11,9 +11,8 @@ from contextlib import suppress
 from datetime import date
 from typing import NamedTuple
 
-from ..beliefs.confidence import Belief
-from ..beliefs.page_read import BeliefEntry, LastWritten, merged_page, read_entries, read_last_written
-from ..beliefs.page_write import unread_heads, write_opinions
+from ..beliefs.confidence import Belief, BeliefEntry, LastWritten
+from ..beliefs.page import merged_page, read_entries, read_last_written, unread_heads, write_opinions
 from ..beliefs.replay import Moved, Replayed, ReplayInput, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
 from ..entities.rename import ENTITIES, page_path

@@ -15,8 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..beliefs.confidence import own_id, stated_in
-from ..beliefs.page_read import BeliefEntry
+from ..beliefs.confidence import BeliefEntry, own_id, stated_in
 from ..beliefs.replay import ExplicitEvidence
 from ..errors import MemctlError
 from ..ids import page_id, questions_of

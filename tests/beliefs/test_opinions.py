@@ -21,19 +21,17 @@ from hypothesis import assume, example, given, settings, strategies as st
 from page_checks import WHOLE, is_subsequence, outside
 from strategies import IDS, facts, growth, pages, texts
 
-from memctl.beliefs.confidence import Place
-from memctl.beliefs.page_read import (
+from memctl.beliefs.confidence import BeliefEntry, LastWritten, Place
+from memctl.beliefs.page import (
     LEDGER,
-    BeliefEntry,
-    LastWritten,
     edit_lines,
     head_with,
     last_written_body,
     merged_page,
     read_entries,
     read_last_written,
+    write_opinions,
 )
-from memctl.beliefs.page_write import write_opinions
 from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
 from memctl.facts import Citation, Fact, Kind
 from memctl.judgement import Judgement, Tier

@@ -19,8 +19,8 @@ from page_checks import check_citations, is_subsequence, outside
 from store_helpers import AS_ANYBODY, environment, git, is_two_lines, memctl
 from strategies import examples, pages
 
-from memctl.beliefs.confidence import Evidence, replay
-from memctl.beliefs.page_read import LEDGER, BeliefEntry, read_entries
+from memctl.beliefs.confidence import BeliefEntry, Evidence, replay
+from memctl.beliefs.page import LEDGER, read_entries
 from memctl.markdown.blocks import edited, splice
 from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import body_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from face_helpers import ask, call, memory_on, write_pages
 
-from memctl.beliefs.page_read import read_last_written
+from memctl.beliefs.page import read_last_written
 from memctl.reflect.reflect import reflect
 
 OPINIONS, TODAY = "bank/opinions.md", date(2025, 11, 30)

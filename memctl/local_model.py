@@ -1,21 +1,29 @@
-"""A local language model behind an OpenAI-compatible URL: this machine only, no proxy, no redirect, one total time.
+"""Models of this machine: a language model behind an OpenAI-compatible URL, and a cross-encoder for inference in a folder.
 
-What it answers is a stranger's text: its size is capped, its JSON is read here, and what stands in it is checked by those
+The first is asked on this machine only, with no proxy, no redirect, one total time; the second is never downloaded.
+
+What the first answers is a stranger's text: its size is capped, its JSON is read here, and what stands in it is checked by those
 who ask, ingest and review. Everything that can go wrong is one `NoAnswer` with a reason.
 """
 
 from __future__ import annotations
 
 import http.client
+import importlib
 import ipaddress
 import json
+import math
 import re
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from .errors import ExtraMissing, Usage
 
 _MAX_ANSWER = 1 << 20  # bytes
 _MAX_VECTORS = 4 << 20  # of sixteen vectors of 4,096 numbers, each with all its digits
@@ -164,3 +172,48 @@ def _json_in(content: str) -> Any:
         with suppress(ValueError, RecursionError):
             return json.loads(text)
     raise NoAnswer("its answer is not JSON")
+
+
+# -- a cross-encoder for inference ------------------------------------------------------------------------------------
+
+_VERDICTS = {"entailment": "for", "contradiction": "against", "neutral": "neither"}
+
+
+def inference_model(path: Path) -> Callable[[str, str], tuple[str, float]]:
+    """A function of (belief, fact) that gives "for", "against" or "neither" and its probability in [0, 1].
+
+    `path` is the folder of a cross-encoder with the three classes of inference. It is loaded at the first question and
+    never downloaded. Raises Usage when there is no such folder or its model has other classes, ExtraMissing without
+    sentence-transformers.
+    """
+    if not path.is_dir():
+        raise Usage(f"no model folder at {path}", "name the folder of a local cross-encoder for inference")
+    loaded = cache(_loaded_inference)
+
+    def judge(belief: str, fact: str) -> tuple[str, float]:
+        model, verdicts = loaded(path)
+        # The fact is the premise, the belief what may follow from it.
+        scores = [float(score) for score in model.predict([(fact, belief)], show_progress_bar=False)[0]]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        best = max(range(len(powers)), key=powers.__getitem__)
+        return verdicts[best], powers[best] / sum(powers)
+
+    return judge
+
+
+def _loaded_inference(path: Path) -> tuple[Any, list[str]]:
+    """The model in a folder, and the verdict of each of its classes."""
+    try:
+        package = importlib.import_module("sentence_transformers")
+    except ImportError:
+        raise ExtraMissing("nli", "sentence-transformers") from None
+    try:
+        model = package.CrossEncoder(str(path), local_files_only=True)
+    except (OSError, ValueError) as error:
+        what = f"{path}: no cross-encoder that can be loaded: {error}"
+        raise Usage(what, "name the folder of a whole model") from None
+    names = {int(number): str(name).casefold() for number, name in model.config.id2label.items()}
+    verdicts = [_VERDICTS.get(names[number], "") for number in sorted(names)]
+    if sorted(verdicts) != sorted(_VERDICTS.values()):
+        raise Usage(f"{path}: its classes are {', '.join(names.values())}", "take a model for inference (NLI)")
+    return model, verdicts

@@ -1,3 +1,3 @@
 """Beliefs: confidence replayed from evidence, and bank/opinions.md."""
 
-__all__ = ["confidence", "page", "replay", "stance_judge", "view"]
+__all__ = ["confidence", "page", "replay", "view"]

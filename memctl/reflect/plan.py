@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from ..beliefs.confidence import Belief, BeliefEntry, LastWritten
 from ..beliefs.page import merged_page, read_entries, read_last_written, unread_heads, write_opinions
-from ..beliefs.replay import Moved, Replayed, ReplayInput, is_ours, replay_beliefs
-from ..beliefs.stance_judge import stance_judge
+from ..beliefs.replay import Judge, Moved, Replayed, ReplayInput, is_ours, replay_beliefs
 from ..entities.rename import ENTITIES, page_path
 from ..errors import MemctlError
-from ..facts import is_trusted
+from ..facts import Fact, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import days_between, days_due, merged_pages, names_of_facts, pages_of_names, tasks_until
-from ..index.queries.names import all_entities, resolve
+from ..index.queries.names import KnownNames, all_entities, resolve
+from ..judgement import Judgement, judged
 from ..language.names import entity_key
 from ..markdown import blocks
 from ..markdown.escape import heading
@@ -29,6 +29,7 @@ from ..markdown.front_matter import source_of
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit, sides_of_merge
 from ..notes.workspace import Workspace
+from ..stance.stance import stance
 from . import entity_pages
 from .digest import DigestSentence, digest_body, digest_page, title_of, week_content
 from .entity_pages import About, BeliefLine, LinkContext, new_page, task_of_section
@@ -38,6 +39,7 @@ from .proposals import BLOCK, PAGE, candidates, proposals, proposals_body, refus
 from .record import EXPERIENCE, LESSONS, WORLD, changes, in_conflict, new_record, newly_answered, read_record, week_of
 
 _SEVERAL = "Failed for the same reason"  # the section of bank/lessons.md across tasks
+_SURE = 0.9  # probability from which the answer of a model of inference counts
 _NOBODY = "Without a name"  # the section of facts about nobody
 
 
@@ -174,7 +176,7 @@ class Planner:
         first = min([self._changes.first or date.max, *again])
         window = FactsSince(self._facts, first, cited | {answer.line.ref for answer in answers})
         inputs = ReplayInput(
-            window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
+            window.first, places, forgotten, self._facts.names_of, _stance_judge(self._workspace, self._facts.known),
             self._today, page.unread, answers, answered, days=window.days(),
             place_of=lambda refs: self._facts.places(refs)[0],
         )  # fmt: skip
@@ -395,3 +397,24 @@ def read_or_note(workspace: Workspace, path: str, notes: list[str]) -> Edit | No
     except MemctlError as error:
         notes.append(f"{error.what}; {error.cure}")
         return None
+
+
+def _stance_judge(workspace: Workspace, known: KnownNames) -> Judge:
+    """The judge of this workspace. Where the settings name a model, it says which way a question leans, and asks its own."""
+    path = workspace.settings.nli
+    model = None
+    if path:
+        from ..local_model import inference_model
+
+        model = inference_model(workspace.root / path)
+
+    def judge(belief: Fact, fact: Fact) -> Judgement | None:
+        found = stance(belief, fact, canonical=lambda name: entity_key(known.known_as(name)))
+        if model is None or not belief.entities or (found and (found.is_certain or found.kind == "reversal")):
+            return found
+        verdict, probability = model(belief.text, fact.text)
+        if verdict == "neither" or probability < _SURE:
+            return found
+        return judged("evidence", verdict, "model", f"model: {probability:.2f}")
+
+    return judge

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from memctl.beliefs.stance_judge import load_model
 from memctl.errors import ExtraMissing, Usage
+from memctl.local_model import inference_model
 
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
 
@@ -45,7 +45,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> type[Model]:
 
 def test_it_judges(model: type[Model], tmp_path: Path) -> None:
     """The fact is the premise; the classes become verdicts with a probability."""
-    judge = load_model(tmp_path)
+    judge = inference_model(tmp_path)
     verdict, share = judge("Likes tea.", "Does not touch tea.")
     assert verdict == "against"
     assert 0.98 < share < 0.99
@@ -55,7 +55,7 @@ def test_it_judges(model: type[Model], tmp_path: Path) -> None:
 
 def test_it_loads_once_and_late_and_never_from_the_network(model: type[Model], tmp_path: Path) -> None:
     """At the first question, from the folder only."""
-    judge = load_model(tmp_path)
+    judge = inference_model(tmp_path)
     assert model.loaded == []
     judge("a", "b")
     judge("c", "d")
@@ -66,24 +66,24 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     """The error says what to install."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ExtraMissing, match="sentence-transformers"):
-        load_model(tmp_path)("a", "b")
+        inference_model(tmp_path)("a", "b")
 
 
 def test_without_the_folder(tmp_path: Path) -> None:
     """At once, before anything is loaded."""
     with pytest.raises(Usage, match="no model folder"):
-        load_model(tmp_path / "nowhere")
+        inference_model(tmp_path / "nowhere")
 
 
 def test_with_a_folder_that_holds_no_model(model: type[Model], tmp_path: Path) -> None:
     """The loader's own words."""
     (tmp_path / "broken").mkdir()
     with pytest.raises(Usage, match=r"no config\.json"):
-        load_model(tmp_path / "broken")("a", "b")
+        inference_model(tmp_path / "broken")("a", "b")
 
 
 def test_with_a_model_of_other_classes(model: type[Model], tmp_path: Path) -> None:
     """A relevance or sentiment model is refused."""
     model.labels = {0: "negative", 1: "positive"}
     with pytest.raises(Usage, match="negative, positive"):
-        load_model(tmp_path)("a", "b")
+        inference_model(tmp_path)("a", "b")

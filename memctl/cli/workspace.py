@@ -126,7 +126,8 @@ def _embed(call: Call, told: dict[str, Any], is_rebuilt: bool, is_wanted: bool) 
             made["seconds"] = round(done.seconds, 3)
         call.out.raw_json(told | {"vectors": made})
     elif done:
-        speed = f" in {done.seconds:,.1f} s, {done.rate:,.1f} a second" if done.made else ""
+        rate = done.made / done.seconds if done.seconds else 0.0
+        speed = f" in {done.seconds:,.1f} s, {rate:,.1f} a second" if done.made else ""
         covered = f"{done.entries - done.missing:,} of {done.entries:,} entries have vectors"
         call.out.line(f"{done.made:,} embedded with {done.model}{speed}; {covered}")
         if is_rebuilt and done.entries > done.made:

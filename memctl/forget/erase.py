@@ -9,17 +9,8 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..beliefs import confidence
+from ..beliefs import confidence, page as opinions
 from ..beliefs.confidence import BeliefEntry, LastWritten
-from ..beliefs.page import (
-    LEDGER,
-    edit_lines,
-    last_written_body,
-    read_entries,
-    read_last_written,
-    unread_heads,
-    write_opinions,
-)
 from ..beliefs.replay import Replayed, ReplayInput, replay_beliefs
 from ..facts import Fact, Span
 from ..ids import digest
@@ -130,7 +121,7 @@ def without_copies(page: str, text: str, gone: Gone) -> tuple[str, list[str]]:
     first_of = {block.name: block for block in reversed(live_blocks(lines))}
     for name, block in first_of.items():
         body = body_of(lines, block)
-        kept = _uncited(body, page, gone) if name != LEDGER else body
+        kept = _uncited(body, page, gone) if name != opinions.LEDGER else body
         if len(kept) == len(body):
             continue
         if is_edited(lines, block):
@@ -182,22 +173,22 @@ def without_evidence(
     Beliefs that were `chosen`, and those that only repeat a line that is gone (`stating` has its facts by id), go with their evidence.
     A belief that a person changed stays and is named.
     """
-    entries = [e for e in read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
+    entries = [e for e in opinions.read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
     if not entries:
         return CleanedBeliefs(text)
-    marks = read_last_written(text)
+    marks = opinions.read_last_written(text)
     copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, stating)]
-    made = edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
+    made = opinions.edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
     taken = _refs(copies)
     kept = {ref: marks[ref] for ref in marks if ref not in taken}
-    if edited(text, LEDGER):
-        why = f"{OPINIONS}: the block `{LEDGER}` was edited by hand; other evidence stays until reflect can write"
+    if edited(text, opinions.LEDGER):
+        why = f"{OPINIONS}: the block `{opinions.LEDGER}` was edited by hand; other evidence stays until reflect can write"
         return CleanedBeliefs(made, taken, [why])
     if len(kept) < len(marks):
-        made = splice(made, LEDGER, last_written_body(kept))
-    standing, page = read_entries(made)
+        made = splice(made, opinions.LEDGER, opinions.last_written_body(kept))
+    standing, page = opinions.read_entries(made)
     there = {ref: places[ref] for ref in places.keys() - gone.refs}
-    unread = unread_heads(page, standing, kept)
+    unread = opinions.unread_heads(page, standing, kept)
     given = ReplayInput((), there, gone.refs, names_of, lambda belief, fact: None, today, unread)
     replay = replay_beliefs(standing, kept, given)
     changed = set(_refs(entries)).difference(taken)
@@ -217,7 +208,7 @@ def _written(
     known = {ref: mark for ref, mark in marks.items() if ref not in withdrawn}
     known |= {belief.ref: belief.mark for belief in beliefs if belief.ref in marks}
     if beliefs or withdrawn:
-        text = write_opinions(text, replay._replace(beliefs=beliefs, marks=known)).text
+        text = opinions.write_opinions(text, replay._replace(beliefs=beliefs, marks=known)).text
     left = [
         f"{OPINIONS}#L{entry.span.line} ^{entry.ref} was changed by a person, and its statement is gone; "
         f"--id {entry.ref} takes it too"

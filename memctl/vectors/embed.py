@@ -62,11 +62,6 @@ class EmbedReport:
     stopped: str | None = None  # why it did not come to its end; None: it did
     problem: MemctlError | None = None  # the error behind that, for a caller to whom it is one
 
-    @property
-    def rate(self) -> float:
-        """Texts a second."""
-        return self.made / self.seconds if self.seconds else 0.0
-
 
 def embed_workspace(memory: OpenMemory) -> EmbedReport | None:
     """Embed what the index holds, with the model of the settings; None where there is none to take.

@@ -29,7 +29,7 @@ from ..recall.entry_hits import hits_of
 from ..retain.retain import Retained, retain
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, replaced_since, unsettled
-from ..truth.validity import Claim, filling, has_begun, has_ended, versions
+from ..truth.validity import Claim, has_begun, has_ended, versions
 
 SAME_DAY, PINNED, OUTSIDE = "same slot, same day, other value", "pinned against newer", "other value from outside"
 _PLAIN = ("replaced: value", "replaced: ended")
@@ -140,7 +140,7 @@ def _in_slots(verdict: Validities, today: date) -> Iterator[tuple[int, int, str]
         named.update((*claim.supersedes, *claim.corrects) if claim.trusted else ())
     for _, claims in sorted(slots.items()):
         line = versions(claims)
-        holding = {c.same: c for c in filling(c for c in line if c.trusted and verdict.validity[c.id].holds(today))}
+        holding = {claim.same: claim for claim in line if claim.trusted and verdict.validity[claim.id].holds(today)}
         if not holding:
             continue
         *others, newest = versions(holding.values())

@@ -30,7 +30,7 @@ from ..markdown.grammar import OPINIONS, parse_bullet
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
-from ..truth.validity import filling, has_ended, versions
+from ..truth.validity import has_ended, versions
 from .rank import Candidate, Score
 from .wording import is_mere_date, is_polite, names_mentioned, points_back
 
@@ -103,7 +103,7 @@ def slots_holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = 
     verdict = judge(memory.index, rows, as_of or memory.today, as_of)
     claims = [verdict.claims[row.id] for row in rows if row.id in verdict.claims]
     current = [c for c in claims if c.slots and verdict.validity[c.id].holds(as_of or memory.today)]
-    newest = {(claim.slots, claim.same): claim for claim in filling(versions(current))}
+    newest = {(claim.slots, claim.same): claim for claim in versions(current)}
     hits = hits_of(memory, (verdict.entries[claim.id] for claim in newest.values()), verdict, as_of=as_of)
     return [(claim.slots[0], hits[claim.id]) for claim in newest.values() if claim.id in hits]
 

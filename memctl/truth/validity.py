@@ -34,20 +34,24 @@ class Claim(NamedTuple):
 
 
 class Validity(NamedTuple):
-    """How a claim holds on a day: when it was true, what replaced it (an id), whether it was never true at all."""
+    """How a claim holds on a day: when it was true, what replaced it (an id), whether it was never true at all.
+
+    One that waits is in a wider wording beside another value of its slot, until the owner says which of them holds.
+    """
 
     valid: Period
     replaced_by: int | None = None
     retracted: bool = False
     happened: bool = False
+    waits: bool = False
 
     def is_over(self, today: date) -> bool:
         """True when something replaced the claim, or its time is past."""
         return self.replaced_by is not None or self.retracted or (not self.happened and has_ended(self.valid, today))
 
     def holds(self, today: date) -> bool:
-        """True when the claim is current on `today`: it has begun and is not over."""
-        return has_begun(self.valid, today) and not self.is_over(today)
+        """True when the claim is current on `today`: it has begun, is not over, and waits for no answer."""
+        return has_begun(self.valid, today) and not self.is_over(today) and not self.waits
 
 
 def has_begun(valid: Period, today: date) -> bool:
@@ -96,6 +100,12 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
         was_ahead = newer.day is not None and not has_begun(older.valid, newer.day)
         if corrects or was_ahead or has_begun(newer.valid, today):
             _replace(found, older, newer, retracted=older.id in never_true)
+    for in_slot in slots.values():
+        held: int | None = None
+        for claim in in_slot if any(claim.wide for claim in in_slot) else ():
+            if claim.trusted and found[claim.id].holds(today):
+                held = claim.same if held is None or not claim.wide else held
+                found[claim.id] = found[claim.id]._replace(waits=claim.same != held)
     return found
 
 
@@ -117,28 +127,19 @@ def _links(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
 
 def _replace_within_slot(claims: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
     """End and retract the claims of one slot, which are in order of versions."""
-    corrected = dict(_corrected_in_words([claim for claim in claims if claim.trusted]))
+    corrected = dict(_corrected_in_words([claim for claim in claims if claim.trusted and not claim.wide]))
     begun = [claim for claim in claims if has_begun(claim.valid, today)]
     told = [claim for claim in begun if claim.trusted and claim.id not in corrected]
     closing = [claim for claim in told if not claim.wide]
-    for claim in begun if told else ():
-        if not claim.trusted and claim.same != (closing or told)[-1].same:
-            _replace(found, claim, (closing or told)[-1])
+    for claim in begun if closing else ():
+        if not claim.trusted and claim.same != closing[-1].same:
+            _replace(found, claim, closing[-1])
     for claim, successor in zip(told, _successors(told, closing), strict=True):
         if successor is not None and not claim.pinned:
             _replace(found, claim, successor)
     by_id = {claim.id: claim for claim in claims}
     for wrong, right in corrected.items():
         _replace(found, by_id[wrong], by_id[right], retracted=True)
-
-
-def filling(holding: Iterable[Claim]) -> Iterator[Claim]:
-    """Those of some claims that hold, in order of versions, that fill a slot: in a wider wording only an empty one."""
-    filled: dict[tuple[_Slot, ...], int] = {}
-    for claim in holding:
-        if not claim.wide or filled.setdefault(claim.slots, claim.same) == claim.same:
-            filled[claim.slots] = claim.same
-            yield claim
 
 
 def _successors(claims: Sequence[Claim], closing: Sequence[Claim]) -> Iterator[Claim | None]:

@@ -448,6 +448,7 @@ def marker_terms() -> frozenset[str]:
     return _listed("told by")
 
 
+@lru_cache(maxsize=4096)
 def words_of(section: str, text: str) -> str:
     """What a section of the data matches in a text, in the order and the words of the text."""
     return " ".join(match[0] for match in _compiled(section, spoken_in(text), flags=re.IGNORECASE).finditer(text))

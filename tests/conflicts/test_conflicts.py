@@ -16,6 +16,7 @@ from store_helpers import refusal, table
 from memctl.conflicts.listing import Conflict, conflicts, resolve
 from memctl.facts import Period
 from memctl.ids import question_id
+from memctl.index.index import Index
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import get_fact
 
@@ -488,3 +489,14 @@ def test_an_answer_settles_the_pair_for_good(tmp_path: Path, attribute: str) -> 
     assert len(found(told(tmp_path, *lines))) == 1
     assert found(told(tmp_path, *lines, f"11-20 S({attribute.format(question)}) @A: Two stations.")) == []
     assert len(found(told(tmp_path, *lines, f"11-20 S(src=web,{attribute.format(question)}) @A: Two stations."))) == 1
+
+
+@pytest.mark.parametrize("line", ["The hall is at {} degrees", "В зале {} градусов", "大厅温度是{}度"])
+def test_many_lines_of_one_wording_are_ranked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    ranked, ask = [], Index.rows
+    monkeypatch.setattr(
+        Index, "rows", lambda index, sql, *given: ranked.append("bm25" in sql) or ask(index, sql, *given)
+    )
+    days = [f"11-{day:02} W @Hall: " for day in range(1, 25)]
+    assert found(told(tmp_path, *(day + line.format(20 + n % 7) for n, day in enumerate(3 * days))))
+    assert sum(ranked) <= 3, ranked

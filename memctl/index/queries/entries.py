@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from sys import intern
 from typing import Any, Literal, NamedTuple
@@ -324,12 +324,22 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
     # Line by line: as a list, a name on each of 20,000 lines would take longer than all the rest.
     named = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND mention.entry = words.rowid)"
     about = named if names else _NAMELESS
-    sql = f"{about} AND entry.id <> ? AND coalesce(entry.day, '') <= ?"
-    condition = Filter(sql, (*names, entry.id, entry.day or "9999"))
-    few = f"SELECT words.rowid FROM words JOIN speaking AS entry ON entry.id = words.rowid WHERE {sql} AND words MATCH ? LIMIT ?"
-    found = index.column(few, (*condition.values, match_expression(wanted), limit + 1))
+    until, held = entry.day or "9999", f"words JOIN speaking AS entry ON entry.id = words.rowid WHERE {about}"
+    values, asked = (*names, match_expression(wanted)), (tuple(names), tuple(wanted))
+    last = index.remembered("lines like", dict[tuple[tuple[str, ...], ...], list[tuple[int, str]]])
+    if asked in last:  # of many lines in one wording: all are ranked once, and not for each of them
+        ranked = f"SELECT words.rowid, coalesce(entry.day, '') FROM {held} AND words MATCH ? ORDER BY bm25(words), words.rowid"
+        last[asked] = last[asked] or index.rows(ranked, values)
+        earlier = (i for i, day in last[asked] if i != entry.id and day <= until)
+        return list(by_ids(index, islice(earlier, limit)).values())
+    sql = "entry.id <> ? AND coalesce(entry.day, '') <= ?"
+    found = index.column(
+        f"SELECT words.rowid FROM {held} AND words MATCH ? AND {sql} LIMIT ?", (*values, entry.id, until, limit + 1)
+    )
     if len(found) > limit:  # bm25 costs more than the search, and only where there are too many do ranks tell
-        found = match(index, wanted, condition, limit, "speaking")
+        found = match(index, wanted, Filter(f"{about} AND {sql}", (*names, entry.id, until)), limit, "speaking")
+        last.clear()
+        last[asked] = []
     return list(by_ids(index, found).values())
 
 

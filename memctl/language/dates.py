@@ -515,6 +515,20 @@ def coming(text: str, day: date) -> tuple[date, date] | None:
     return (first, last) if first and last and first < day + _NEAR else None
 
 
+def only_begins(text: str, day: date) -> bool:
+    """True where a text told on `day` names a day from which on something holds: "from Monday on", «с понедельника», 从周一起."""
+    return any(found.period.last is None or _from_word().search(text, 0, found.start) for found, _ in _scan(text, day))
+
+
+@cache
+def _from_word() -> re.Pattern[str]:
+    """The word before a day from which on something holds, at the end of a text."""
+    rows = (line.split() for name in languages() for line in lines(name, "dates").get("words", ()))
+    return re.compile(
+        rf"\b(?:{'|'.join(word for name, _, *words in rows if name == 'from' for word in words)})\s*\Z", re.I
+    )
+
+
 def all_past(text: str, day: date) -> bool:
     """True where a text told on `day` names days, and each for sure before it, or in a tale of the past that day at the latest."""
     hits, end = list(_scan(text, day)), day + is_past(text) * _DAY

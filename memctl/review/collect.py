@@ -29,7 +29,7 @@ from ..index.queries.beliefs import (
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.reread import reread, text_of
-from ..language.dates import coming
+from ..language.dates import coming, only_begins
 from ..language.names import entity_key
 from ..language.sentences import is_plan, is_yearly
 from ..markdown.grammar import OPINIONS
@@ -173,12 +173,13 @@ def _speaks(doubt: Doubt, hit: Hit) -> bool:
 def _was_ahead(hit: Hit) -> bool:
     """True for a line that began after the day on which it was told, or may have, or whose words are a plan.
 
-    One that its author gave an end is over by itself, and what comes every year is never over.
+    One that its author gave an end is over by itself, and what comes every year or only begins is never over.
     """
     if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or is_yearly(hit.content):
         return False
-    begins_later = str(hit.valid.first or "") > hit.day
-    return begins_later or is_plan(hit.content) or coming(hit.content, date.fromisoformat(hit.day)) is not None
+    day, begins_later = date.fromisoformat(hit.day), str(hit.valid.first or "") > hit.day
+    is_ahead = begins_later or is_plan(hit.content) or coming(hit.content, day) is not None
+    return is_ahead and not only_begins(hit.content, day)
 
 
 def _spelled(name: str, side: Hit | None) -> str:

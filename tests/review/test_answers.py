@@ -216,6 +216,8 @@ def test_a_question_whose_lines_changed_is_not_answered(tmp_path: Path, change: 
 def test_a_day_without_a_year_that_has_passed_is_asked_about_and_ends_nothing(tmp_path: Path, plan: str) -> None:
     yearly = ["День рождения мамы 20 ноября", "Her wedding anniversary: 20 November", "爸妈的结婚纪念日11月20日"]
     others = ["Moved to Berlin on 1 November", "Sings on 24 December", "Ran 5 km", "Is away on 1 May"]
+    others += ["From next week on works in Lyon", "Со следующей недели работает в Туле", "从下周起在西安上班"]  # begins
+    others += ["From 20 November she works less", "С 20 ноября работает меньше", "从11月20日起少上班"]
     facts = "".join(f"- W @Anna: {text}\n" for text in (plan, *others, *yearly))
     memory = memory_with(tmp_path, pages={"memory/2025-11-10.md": f"# A day\n\n## Retain\n\n{facts}"})
     question = asked(memory, "due")

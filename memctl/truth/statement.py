@@ -48,7 +48,7 @@ class ReadSentence(NamedTuple):
     are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
     them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"), `aside` what
-    something was done for. Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
+    something was done for, and people by their title. Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
 
     text: str
@@ -204,7 +204,9 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
         units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),
         money=frozenset(word for unit in _matched("money", text) for word in _content(unit, names)),
-        aside=whole.words.difference(_content(told, names)) if told != text else frozenset(),
+        aside=(whole.words.difference(_content(told, names)) if told != text else frozenset()).union(
+            word for titled in _compiled("titled", spoken_in(text)).findall(text) for word in _content(titled, names)
+        ),
     )
 
 

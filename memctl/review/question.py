@@ -154,8 +154,12 @@ class Question:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The answers."""
-        return self._as.options
+        """The answers; what only begins later replaces the older line from then on."""
+        first, *rest = self._as.options
+        begins = self.sides[-1].valid if self.kind in ("replaced", "reversed") else Period()
+        if begins.last is None and str(begins.first or "") > (self.sides[-1].day or "9999"):
+            first = first._replace(text=f"yes, from {begins.first} on")
+        return (first, *rest)
 
     @property
     def roles(self) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ from ..markdown.lines import Role
 from . import statement as reading
 from .change import ALIKE, HEARSAY, KIND, NEVER, STEM, VALUE, PairJudgement, Statement, judge_change, judge_series
 from .judge import Validities, judge
-from .validity import has_ended
+from .validity import has_begun, has_ended
 
 _LONGEST = 1_200  # characters of a note that are read
 _AT_ONCE = 500  # lines that are read together
@@ -77,6 +77,11 @@ class Replaced(NamedTuple):
         """The kind of review that asks about it, and the ids of the two in its order: what came from outside stands second."""
         first, second = sorted((self.older, self.newer), key=lambda row: not is_trusted(row.origin))
         return "replaced" if is_trusted(second.origin) else "trust", first.ref, second.ref
+
+    def is_ahead(self, today: date) -> bool:
+        """True where the newer line only begins after `today`, and the older one has begun: until then it holds."""
+        new = self.newer.valid
+        return new.last is None and not has_begun(new, today) and has_begun(self.older.valid, today)
 
 
 def replaced_since(

@@ -228,6 +228,28 @@ def test_a_day_without_a_year_that_has_passed_is_asked_about_and_ends_nothing(tm
     assert next(hit for hit in memory.recall(plan).hits if hit.content == plan).superseded_by
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("Pays 640 euros of rent", "Pays 690 euros of rent from 1 May 2026 on", "rent of Anna"),
+        ("Платит за квартиру 640 евро", "С 1 мая 2026 платит за квартиру 690 евро", "сколько платит за квартиру"),
+        ("房租是640元", "从2026年5月1日起房租是690元", "房租是多少"),
+    ],
+)
+def test_what_begins_later_replaces_from_then_on(tmp_path: Path, old: str, new: str, words: str) -> None:
+    pages = {"memory/2025-11-10.md": f"- W @Anna: {old}\n", "memory/2025-11-20.md": f"- W @Anna: {new}\n"}
+    memory = memory_with(tmp_path, pages=pages)
+    question = asked(memory, "replaced")
+    assert question.options[0].text == "yes, from 2026-05-01 on"
+    for answered in (False, True):
+        first = memory.recall(words).hits[0]
+        assert (first.content, first.superseded_by, first.perhaps_superseded_by) == (old, None, None), answered
+        if not answered:
+            memory.answer(question.id, "y")
+    later = {hit.content: hit for hit in open_memory(tmp_path, now="2026-05-01").recall(words).hits}
+    assert later[old].superseded_by == later[new].ref and str(later[old].valid) == "2025-11-10..2026-04-30"
+
+
 def test_of_two_answers_at_once_one_is_written(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "replaced")
     question, errors = asked(memory, "replaced"), []

@@ -302,9 +302,12 @@ def _words(pair: _Pair) -> str:
 
 
 def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
-    if has_han(sentence.text):
-        return " ".join(word for word in sentence.ordered if word in stems)
-    return " ".join(word for word in re.findall(r"[^\W_]+", sentence.text) if not stems.isdisjoint(terms(word)[:1]))
+    """The pieces of a sentence that some of its words cover, as they stand in it."""
+    text = sentence.text
+    found = [word for word in re.finditer(r"[^\W_㐀-鿿]+", text) if not stems.isdisjoint(terms(word[0])[:1])]
+    found += [pair for stem in filter(has_han, stems) for pair in re.finditer(stem, text)]
+    covered = {i for each in found for i in range(*each.span())}
+    return " ".join("".join(char if i in covered else " " for i, char in enumerate(text)).split())
 
 
 def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -373,7 +376,8 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
         return None  # a listed name alone may be of anything
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):
         if kind == its_kind and (kind, its) not in one.kinds:
-            return pair.found(KIND, f"{mine} against {its}", 0.3 + like.near / 2)
+            said = [_spelled(of, frozenset({name})) or name for of, name in ((one, mine), (other, its))]
+            return pair.found(KIND, " against ".join(said), 0.3 + like.near / 2)
     return None
 
 

@@ -62,7 +62,6 @@ class ReadSentence(NamedTuple):
     which: frozenset[str] = frozenset()
     beside: frozenset[str] = frozenset()
     kinds: frozenset[tuple[str, str]] = frozenset()
-    ordered: tuple[str, ...] = ()
     changed: frozenset[str] = frozenset()
     identifiers: frozenset[str] = frozenset()
     units: frozenset[str] = frozenset()
@@ -199,7 +198,6 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         kinds=frozenset(
             (kind, word) for word in (*tokens, *re.findall(r"[\w+#]+", text.casefold())) for kind in kinds_of(word)
         ),
-        ordered=tuple(dict.fromkeys(ordered)),
         changed=frozenset(word for _, changed in around for word in changed if word not in kin),
         identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
         units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),

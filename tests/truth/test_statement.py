@@ -17,12 +17,8 @@ def test_what_is_read_in_a_line(update_corpus: bool) -> None:
     found = ""
     for line in SENTENCES.read_text("utf-8").splitlines():
         for read in read_sentences(line, frozenset({"anna"})):
-            sets = {
-                name: sorted(map(str, value))
-                for name, value in read._asdict().items()
-                if name not in ("text", "ordered")
-            }
+            sets = {name: sorted(map(str, value)) for name, value in read._asdict().items() if name != "text"}
             said = "; ".join(f"{name} {' '.join(value)}" for name, value in sets.items() if value)
-            found += f"{read.text.strip()}\n  {said}; order {' '.join(read.ordered)}\n"
+            found += f"{read.text.strip()}\n  {said}\n"
         found += f"{line}: {speaker_of(line)!r} {is_of_owner(line)} {is_of_others(' '.join(terms(line)))}\n"
     assert found == recorded(SENTENCES, found, update_corpus)

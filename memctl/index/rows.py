@@ -31,6 +31,7 @@ _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED = re.compile(r'#L[\dL-]+ "([a-z0-9][A-Za-z0-9-]*)"\)')  # an id that others made up begins with a capital
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
+_WEEK = 7  # days
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
 _ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
 _TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
@@ -311,14 +312,15 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
 def _happened(fact: Fact, valid: Period, day: date | None) -> bool:
     """True where the time that a text names tells when something was: "moved to Berlin last week" did not end with the week.
 
-    A time that was over as the line was told, or that stands in a tale of the past; `t=`, `until=` and `ttl=` do end a line,
-    and so do "until May" and a plan.
+    A week, a month or a year that was over as the line was told, or that stands in a tale of the past; `t=`, `until=` and
+    `ttl=` do end a line, and so do "until May", "from 2018 to 2022" and a plan.
     """
     if fact.kind is Kind.EXPERIENCE:
         return True
     if fact.valid or fact.until or fact.ttl or not (valid.first and valid.last and day) or is_plan(fact.text):
         return False
-    return valid.last < day or is_past(fact.text)
+    is_unit = (valid.last - valid.first).days < _WEEK or str(valid).count("-") < 2  # 2025, 2025-11
+    return is_unit and (valid.last < day or is_past(fact.text))
 
 
 def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:

@@ -251,13 +251,13 @@ def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
 
 
 def _is_named_in(one: ReadSentence, other: ReadSentence) -> bool:
-    """True where the other sentence names the one of a family that the first is about: "my sister Julia lives in …"."""
+    """True where the other sentence begins with the name of the one of a family that the first is about: "my sister Julia …"."""
     if has_han(one.text):
-        shared = one.words & other.words
-        return len(one.kin) == 1 and any(kin + word in one.text for kin in one.kin for word in shared)
+        begins = (word for word in one.words & other.words if other.text.startswith(word))
+        return len(one.kin) == 1 and any(kin + word in one.text for word in begins for kin in one.kin)
     called = re.findall(r"(?=\b([^\W_]+) ([^\W_]+)\b(?!['’]))", one.text)
     names = [name for kin, name in called if name[0].isupper() and {*terms(kin)} == one.kin]
-    return any(re.search(rf"\b{name}\b", other.text) for name in names)
+    return any(re.match(rf"{name} (?=[^\W\d_]{{3}})(?![^\W_]*[A-ZА-Я])", other.text) for name in names)
 
 
 def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:

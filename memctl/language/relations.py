@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ..facts import Fact, Kind
 from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
+from .sentences import is_change
 from .words import beside, languages, lines, pattern, words_of
 
 DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
@@ -177,10 +178,10 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     if not said or is_part or not _is_over(rule, behind) or _is_doubtful(words, rule.beside):
         return None
     is_country = rule.key == "city" and said.replace(" ", "_") in words_of("relations", "countries")
-    # What goes on behind a value may take it back, and of some kinds of values the shape alone is known.
-    closes = (
-        not rule.wide and not behind.strip(_FULL_STOPS) and not (rule.own and rule.value in _SHAPED)
-    ) or rule.value == "title"
+    # What goes on behind a value may take it back, unless the line says before it that things changed; and of some kinds
+    # of values the shape alone is known.
+    is_firm = not behind.strip(_FULL_STOPS) or (not rule.own and is_change(plain[: match.start("value")]))
+    closes = rule.value == "title" or (is_firm and not rule.wide and not (rule.own and rule.value in _SHAPED))
     return Relation("country" if is_country else rule.key, said, rule.wide, closes)
 
 

@@ -20,7 +20,7 @@ from ..language.tokens import Counter
 from ..notes.workspace import Workspace
 from ..recall.answer import most_hits, plain_words, repeats
 from ..recall.entry_hits import hits_of, with_neighbours
-from ..recall.lookup import current_slots
+from ..recall.lookup import current_slots, with_replacements
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
 from ..recall.wording import has_wording, names_mentioned
@@ -129,8 +129,11 @@ class Layers:
         """The newest lines of the logs that fit, oldest first; what was replaced since is not among them."""
         hits = self._open(replace(self._filters, words="", times=()), _RECENT)
         wanted = [h for h in hits if h.day and h.source.path.startswith("memory/") and not h.superseded_by]
+        marked = with_replacements(self._memory, wanted)
+        places = {hit.ref: str(hit.source) for hit in marked}
         said = [plain_words(item.text) for item in before]
-        items = [item for item in self._fresh(item_of(hit, "recent") for hit in wanted) if not repeats(item.text, said)]
+        made = self._fresh(item_of(hit, "recent", replaced_by=places.get(_newer(hit))) for hit in marked)
+        items = [item for item in made if not repeats(item.text, said)]
         return newest_days(sorted(items, key=lambda item: item.day or "", reverse=True), room, self._count)
 
     def recalled(self, message: str, room: int, before: Sequence[Item] = ()) -> list[Item]:

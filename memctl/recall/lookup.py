@@ -340,13 +340,16 @@ def current_slots(memory: OpenMemory, name: str) -> tuple[Hit, ...]:
 
 def _holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None) -> tuple[Hit, ...]:
     """What slots hold, by whose they are and their keys, each with the line that may have replaced it in words."""
-    found = sorted(slots_holding(memory, rows, as_of), key=itemgetter(0))
-    held = {hit.ref for _, hit in found}
-    newer: dict[str, str] = {}
-    if as_of is None:
-        pairs = replacements_of(memory, (row for row in rows if row.ref in held), ())
-        newer = {pair.older.ref: pair.newer.ref for pair in pairs.values() if orders(pair)}
-    return tuple(replace(hit, perhaps_superseded_by=newer.get(hit.ref)) for _, hit in found)
+    found = [hit for _, hit in sorted(slots_holding(memory, rows, as_of), key=itemgetter(0))]
+    return tuple(found) if as_of else with_replacements(memory, found)
+
+
+def with_replacements(memory: OpenMemory, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """The hits, each with the newer line that may have replaced it in words."""
+    rows = by_refs(memory.index, [hit.ref for hit in hits])
+    pairs = replacements_of(memory, (row for row in rows if row.block is None), ())
+    newer = {pair.older.ref: pair.newer.ref for pair in pairs.values() if orders(pair)}
+    return tuple(replace(hit, perhaps_superseded_by=newer.get(hit.ref)) for hit in hits)
 
 
 def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:

@@ -17,6 +17,7 @@ from store_helpers import recorded
 from strategies import examples, fact_texts
 from torture import poison
 
+import memctl
 from memctl.context.chat import prepare
 from memctl.context.context import ContextOptions, beside_prompt, context, memories, told as told_of
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
@@ -720,3 +721,19 @@ def test_what_is_told_of_another_is_no_answer(tmp_path: Path) -> None:
     told = pages(tmp_path, f"## Retain\n\n{lines}")
     june, marek = (ask(told, f"When is the hip operation of {name}?").answerable or 0 for name in ("June", "Marek"))
     assert june > 0.95 and marek < 0.9
+
+
+@pytest.mark.parametrize(("older", "newer"), [
+    ("The gym costs 39 a month", "Gym raised the price to 45"),
+    ("Коту прописали корм Royal Canin Renal", "Коту сменили корм на Hill's"),
+    ("冰箱坏了，报修电话400-820-1234", "冰箱修好了，换了压缩机"),
+])  # fmt: skip
+def test_a_recent_line_that_a_newer_one_may_replace_says_so(tmp_path: Path, older: str, newer: str) -> None:
+    with memctl.open(tmp_path, now="2025-11-30") as memory:
+        for day, told in (("2025-11-03", older), ("2025-11-20", newer)):
+            memory.retain(told, day=day)
+        lines = [item.line for item in memory.context("hello").items]
+    assert [("perhaps replaced by memory/2025-11-20.md" in line, older in line) for line in lines] == [
+        (True, True),
+        (False, False),
+    ]

@@ -18,7 +18,7 @@ Nothing of it, no text, name, id or hash:
 
 Not ours to change, and named in the report (`left`, `warnings`): git's history, the transcript that told it, lines of the same
 words, labels of `memctl eval`, pages that a person wrote about it, managed blocks that somebody edited. What was published to
-shared memory stands there until the next `publish`.
+shared memory stands there until the next `publish`; pages of `view --out`, exports and backups are not looked for.
 """
 
 from __future__ import annotations

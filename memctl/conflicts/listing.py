@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from operator import attrgetter
 
 from ..errors import NothingFound, Usage
@@ -113,11 +114,9 @@ def slot_conflicts(
 def _in_varied_slots(index: Index, names: Sequence[str] | None) -> list[int]:
     """The facts in slots that have more than one value."""
     members: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
-    first: dict[str, str] = {}
+    first = cache(lambda name: keys_of(index, name)[0])
     for key, name, entry, same in slots_filled(index, names):
-        if name not in first:
-            first[name] = keys_of(index, name)[0]
-        members[key, first[name]][entry] = same
+        members[key, first(name)][entry] = same
     return [entry for held in members.values() if len(set(held.values())) > 1 for entry in held]
 
 

@@ -104,8 +104,6 @@ class Layers:
 
     def _counted(self, tasks: Sequence[str], layer: str) -> list[Item]:
         """What the outcomes of some tasks teach, best known first."""
-        if not tasks:
-            return []
         days, about = self._filters.days, set(map(entity_key, self._filters.about))
         most = -1 if about or days else _OUTCOMES  # what a filter leaves may be older
         entries = outcomes_of(self._index, tasks, self._today, most)

@@ -133,12 +133,8 @@ class _EntityFile(NamedTuple):
         return entity_key(self.name)
 
     @property
-    def names(self) -> list[str]:
-        return [self.name, *self.aliases]
-
-    @property
     def keys(self) -> set[str]:
-        return set(map(entity_key, self.names))
+        return {self.key, *map(entity_key, self.aliases)}
 
     def is_into(self, other: _EntityFile) -> bool:
         """True if it is merged into another entity."""
@@ -261,7 +257,8 @@ def _merged(memory: OpenMemory, name: str, into: str) -> _Planned:
         return Named(other.name, other.path, notes=[f"{name} is a name of {other.name} already"]), []
     if one:
         _check_may_merge(one, name, merged)
-    added = tuple(dict.fromkeys(n for n in (one.names if one else [name]) if entity_key(n) not in other.keys))
+    names = (one.name, *one.aliases) if one else (name,)
+    added = tuple(dict.fromkeys(n for n in names if entity_key(n) not in other.keys))
     edits = [other.edited(lambda text: with_names(text, add=added))]
     if one:
         edits.append(one.edited(lambda text: with_value(text, MERGED_INTO, other.name)))

@@ -11,18 +11,13 @@ from typing import NamedTuple
 
 from ..language.names import entity_key, is_han, script_of, stem_word
 from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
-from ..language.words import languages, words
+from ..language.words import words_of
 
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 _CROWD = 40  # names that share a form: it does not tell them apart
 
 _ROMAN = re.compile("x{0,2}(?:i{1,3}|i?v|vi{1,3}|ix)|x{1,2}")
 _NUMBERS = re.compile(r"\d+")
-
-
-@cache
-def _words(section: str) -> frozenset[str]:
-    return frozenset(word for language in languages() for word in words(language, "similar").get(section, ()))
 
 
 class Near(NamedTuple):
@@ -78,14 +73,12 @@ class SimilarNames:
             for other in members if len(members) <= _CROWD else ():
                 if id(other) not in seen and other.entity != form.entity:
                     seen.add(id(other))
-                    reason = alike(form, other)
-                    if reason:
+                    if reason := alike(form, other):
                         yield other, reason
 
     def _first_names(self, form: _NameForm) -> Iterator[tuple[_NameForm, str]]:
         """The one full name that a first name fits, and the first names that fit this full name and no other."""
-        fits = self._fitting(form)
-        if fits:
+        if fits := self._fitting(form):
             yield fits, "the only full name that it fits"
         for first in _firsts(form):
             for other in self._blocks.get(f"={first}", ()):
@@ -132,8 +125,8 @@ def _firsts(form: _NameForm) -> Iterator[str]:
     name = form.name.strip()
     if len(name) == 3 and all(map(is_han, name)) and is_surname(name[0]):
         yield name[1:]
-    things = _words("fillers") | _words("things")
-    if len(form.words) in (2, 3) and not form.marks and _is_name(form) and things.isdisjoint(form.words):
+    things = (*words_of("similar", "fillers"), *words_of("similar", "things"))
+    if len(form.words) in (2, 3) and not form.marks and _is_name(form) and set(form.words).isdisjoint(things):
         yield form.sounds[0]
 
 
@@ -189,21 +182,22 @@ def _inflected(only: Sequence[str], there: Sequence[str]) -> str:
 def _gendered(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if long.startswith(short):
-        return long[len(short) :] in _words("feminine")
-    return any({short[-2:], long[-2:]} == set(pair.split("/")) for pair in _words("gendered"))
+        return long[len(short) :] in words_of("similar", "feminine")
+    return any({short[-2:], long[-2:]} == set(pair.split("/")) for pair in words_of("similar", "gendered"))
 
 
 @cache
 def _mistaken() -> frozenset[tuple[str, str]]:
     """Letters that are written for each other: neighbours on a keyboard, and alike in sound."""
-    beside = [pair for row in _words("keys") for pair in pairwise(row)]
-    beside += [(a, b) for group in (*_words("sounds"), *_words("unstressed")) for a in group for b in group]
+    beside = [pair for row in words_of("similar", "keys") for pair in pairwise(row)]
+    groups = (*words_of("similar", "sounds"), *words_of("similar", "unstressed"))
+    beside += [(a, b) for group in groups for a in group for b in group]
     return frozenset((*beside, *((b, a) for a, b in beside)))
 
 
 @cache
 def _vowels() -> frozenset[str]:
-    return frozenset("".join(_words("vowels")))
+    return frozenset("".join(words_of("similar", "vowels")))
 
 
 def is_slip(one: str, other: str) -> bool:

@@ -225,10 +225,8 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
 
     try:
         why = memory.run(job)
-    except OSError as error:
+    except (OSError, MemctlError) as error:
         why = str(error)
-    except MemctlError as error:
-        why = error.what
     if why:
         cure = "run the same command again, or delete .memory"
         report.warnings.append(f"the index may still hold words of it ({why}); {cure}")
@@ -307,7 +305,7 @@ class _ForgetPlanner:
             by_page.setdefault(one.entry.path, []).append(one)
         kept: list[Chosen] = []
         for path, chosen in by_page.items():
-            lines = [one for one in chosen if not _is_belief(one)]
+            lines = [one for one in chosen if not one.is_belief]
             text = self._read(path)
             if text is None:
                 continue
@@ -342,8 +340,8 @@ class _ForgetPlanner:
         if not text:
             return
         chosen = self.selection.chosen
-        named = {one.entry.ref for one in chosen if _is_belief(one)}
-        stating = {one.entry.ref: one.fact for one in chosen if one.fact and not _is_belief(one)}
+        named = {one.entry.ref for one in chosen if one.is_belief}
+        stating = {one.entry.ref: one.fact for one in chosen if one.fact and not one.is_belief}
         refs = {ref for entry in read_entries(text)[0] for ref in entry.refs}
         made = without_evidence(
             text, self._gone, stating, named, places=self._facts.places(refs)[0], names_of=self._facts.names_of,
@@ -422,8 +420,3 @@ class _ForgetPlanner:
         self.scrubbed = [edit.path for edit in self.edits if edit.path not in self._redacted]
         self.selection.left = list(dict.fromkeys(self._left))
         self.is_reflected = any(name in _REFLECTED for _, name in queries.copies_on(self._index))
-
-
-def _is_belief(one: Chosen) -> bool:
-    """True for the entry of a belief, which goes as a whole; other facts on that page get a tombstone."""
-    return one.entry.path == OPINIONS and one.entry.kind == Kind.OPINION.value

@@ -76,6 +76,11 @@ class Chosen(NamedTuple):
         """The numbers of its first and last line."""
         return Span(self.seen.cited.line, self.seen.cited.end_line)
 
+    @property
+    def is_belief(self) -> bool:
+        """True for a belief, which goes as a whole; other facts on its page get a tombstone."""
+        return self.entry.path == OPINIONS and self.entry.kind == Kind.OPINION.value
+
 
 @dataclass(slots=True)
 class Selection:
@@ -209,7 +214,7 @@ class _Search:
 
     def stating(self, chosen: Sequence[Chosen]) -> list[Chosen]:
         """The lines that stated the chosen beliefs: with them the belief would come back."""
-        refs = {one.entry.ref for one in chosen if one.entry.path == OPINIONS and one.entry.kind == Kind.OPINION.value}
+        refs = {one.entry.ref for one in chosen if one.is_belief}
         if not refs:
             return []
         entries = read_entries(read_page(self._workspace, OPINIONS).text)[0]
@@ -235,8 +240,7 @@ class _Search:
     def expired(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
         """Those that are over by what their author wrote."""
         for one in chosen:
-            reason = _expired(one, self.expiry, self._today)
-            if reason:
+            if reason := _expired(one, self.expiry, self._today):
                 yield one._replace(reason=reason)
 
     def unused(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:

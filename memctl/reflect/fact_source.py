@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
-from itertools import chain
+from itertools import chain, groupby
 from operator import attrgetter
 
 from ..beliefs.confidence import INFERRED, Place
@@ -374,10 +374,8 @@ def _first(facts: Iterable[beliefs.Light], most: int) -> list[beliefs.Light]:
 
 
 def _newest_of_each(slots: Sequence[beliefs.Light]) -> list[beliefs.Light]:
-    by_key: dict[str, list[beliefs.Light]] = {}
-    for fact in sorted(slots, key=lambda f: (f.first or "", f.day or "", f.ref)):
-        by_key.setdefault(fact.slot or "", []).append(fact)
-    return [fact for _, versions in sorted(by_key.items()) for fact in versions[-_VERSIONS:]]
+    ordered = sorted(slots, key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
+    return [fact for _, same in groupby(ordered, attrgetter("slot")) for fact in list(same)[-_VERSIONS:]]
 
 
 def _begun(line: PageLine) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -25,7 +25,14 @@ _RECENT = 5  # outcomes by which a strategy is judged: what worked long ago and 
 _LAPSES = 1  # failures among these that a reliable strategy may have
 _WEIGHTY = 0.7  # importance by which its author says that one outcome is a lesson
 _GIVEN = 0.25  # weight of a shared word that the task or its entities give: it tells no strategy from another
-_IDENTIFIER = 2.0  # weight of a path, a command, an error code: it means the same in every language
+_EXACT = 2.0  # weight of a path, a command, an error code: it means the same in every language
+_CLAUSE_END = (
+    r"(?P<code>(`++)[^`]*+(?:(?!\2(?!`))`++[^`]*+)*\2(?!`))"
+    r"|[;；。！？，]|[.!?…](?=\s+(?![a-zа-яё]))|\s[—–](?=\s)"
+)
+# A path, a file, a dotted or camelCased name, an option, a word with digits in it; not `SD-card`.
+_JOINT = r"(?:[_/\\@]|::|[a-z][A-Z]|\w\.\w|[A-Za-z]-?[0-9]|[0-9][A-Za-z])"
+_IDENTIFIER = rf"(?=.*[A-Za-z])[!-~]*?{_JOINT}[!-~]*|--?[A-Za-z][\w-]*"
 
 
 class TaskOutcome(NamedTuple):
@@ -158,19 +165,11 @@ def reason_key(why: str) -> frozenset[str]:
 
 def first_clause(text: str) -> str:
     """What was done: `text` up to a semicolon, the end of the sentence or a Chinese comma; code is not cut."""
-    for match in _clause_ends().finditer(text):
+    for match in re.finditer(_CLAUSE_END, text):
         before = text[: match.start()].strip()
         if not match["code"] and len(before) >= (6 if match[0] == "，" else 1):
             return before
     return text.strip().rstrip(".") or text
-
-
-@cache
-def _clause_ends() -> re.Pattern[str]:
-    return re.compile(
-        r"(?P<code>(`++)[^`]*+(?:(?!\2(?!`))`++[^`]*+)*\2(?!`))"
-        r"|[;；。！？，]|[.!?…](?=\s+(?![a-zа-яё]))|\s[—–](?=\s)"
-    )
 
 
 def _age(outcome: TaskOutcome) -> tuple[str, Citation, str, str]:
@@ -248,7 +247,7 @@ def _words(clause: str) -> Iterator[tuple[str, bool]]:
 @lru_cache(maxsize=20_000)
 def _prose(chunk: str) -> Sequence[tuple[str, bool]]:
     bare = chunk.strip(",;:.!?()[]{}\"'«»“”…、，：（）")
-    if _identifier().fullmatch(bare):
+    if re.fullmatch(_IDENTIFIER, bare):
         return [] if _is_number(bare.casefold()) else [(bare.casefold(), True)]
     words: list[tuple[str, bool]] = []
     for piece in re.split(r"[-/–—]", bare):
@@ -258,13 +257,6 @@ def _prose(chunk: str) -> Sequence[tuple[str, bool]]:
             found = [term for term in query_terms(piece) if term not in stop_terms() and not _is_number(term)]
             words += [(term, False) for term in found if len(term) > 1 or not is_han(term) or found == [term]]
     return words
-
-
-@cache
-def _identifier() -> re.Pattern[str]:
-    """A path, a file, a dotted or camelCased name, an option, a word with digits in it; not `SD-card`."""
-    joint = r"(?:[_/\\@]|::|[a-z][A-Z]|\w\.\w|[A-Za-z]-?[0-9]|[0-9][A-Za-z])"
-    return re.compile(rf"(?=.*[A-Za-z])[!-~]*?{joint}[!-~]*|--?[A-Za-z][\w-]*")
 
 
 def _is_number(word: str) -> bool:
@@ -345,7 +337,7 @@ class _Likeness:
         return words
 
     def _weight(self, word: str) -> float:
-        return _IDENTIFIER if word in self._identifiers else 1.0
+        return _EXACT if word in self._identifiers else 1.0
 
 
 def _by_word(kept: Mapping[_ActionClause, Sequence[str]]) -> dict[str, dict[_ActionClause, None]]:

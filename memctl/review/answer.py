@@ -93,8 +93,7 @@ def _find(memory: OpenMemory, ref: str) -> Question:
     """The open question with this id, as it was shown last if it was."""
     memory.sync_for_write()
     if line := settled(memory.index, [ref]).get(ref):
-        place = line.cited
-        raise Refused(f"{ref} is settled, by {place}", "delete that line to be asked again")
+        raise Refused(f"{ref} is settled, by {line.cited}", "delete that line to be asked again")
     last = shown(memory.workspace).get(ref) or shown(memory.workspace, OFFERED).get(ref)
     if last is None:
         found = next((each for each in questions(memory) if each.id == ref), None)
@@ -120,16 +119,16 @@ def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry
     """The answer as a line of the log: today's, or that of the day on which a candidate was said."""
     is_kept = question.kind == "keep" and option == REWORDED
     day = date.fromisoformat(question.sides[-1].day or "") if is_kept else memory.today
-    names, change, warnings = None, "", list[str]()
+    names, change = None, ""
     if question.kind == "same" and option == REWORDED:
         names = memory.run(lambda at: _direction(at, question))
         change = merge(memory.owner, *names, dry_run=dry_run).diff
     done = retain(memory, [line], day, dry_run=dry_run)
+    warnings = list(done.warnings)
     if question.kind == "keep" and not dry_run:
         warnings += _without_answered(memory)
     (kept,) = done.kept
     added = () if kept.already or dry_run else ((kept.citation.path, f"- {kept.line}"),)
-    warnings = [*done.warnings, *warnings]
     diff = done.diff + change
     return Answered(question, option, kept.citation, kept.line, diff, dry_run, added, names, tuple(warnings))
 
@@ -247,9 +246,8 @@ def replies_in(text: str, questions: Sequence[Question]) -> tuple[list[SheetAnsw
     """The answers in an edited text, and a line for each block that cannot be followed."""
     known = {question.id: question for question in questions}
     replies: dict[str, SheetAnswer] = {}
-    problems: list[str] = []
     before, *blocks = _HEAD.split(text.replace("\r\n", "\n"))
-    problems += [f"{one_line(line)[:60]!r} is outside of every block" for line in _written_lines(before)]
+    problems = [f"{one_line(line)[:60]!r} is outside of every block" for line in _written_lines(before)]
     for ref, block in zip(blocks[::2], blocks[1::2], strict=True):
         if ref not in known or ref in replies:
             problems.append(f"{ref}: " + ("is there twice; the first counts" if ref in replies else "no such question"))

@@ -232,8 +232,7 @@ def _read(text: str) -> dict[str, str]:
     """The public keys of memctl.vault, each with its secret key under a passphrase or nothing. PageUnreadable for other lines."""
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
-        match = _LINE.fullmatch(line)
-        if match:
+        if match := _LINE.fullmatch(line):
             found[match[1]] = match[2] or ""
         elif line.strip() and not line.startswith("#"):
             what = f"line {number} is not an age public key"

@@ -234,9 +234,8 @@ def paired(messages: Sequence[Message | None]) -> tuple[list[Message | None], di
             continue
         pairs[at] = min(found)
         answered |= {(opened.get(each, last), each) for each in told} | {(place, "") for place in found if "" in told}
-    for at, message in enumerate(
-        made[:end]
-    ):  # from the last message that is not a result on, calls may still wait for theirs
+    # From the last message that is not a result on, calls may still wait for theirs.
+    for at, message in enumerate(made[:end]):
         if message is not None:
             made[at] = _without_calls(message, at, answered, warnings)
     return made, pairs, warnings
@@ -319,28 +318,29 @@ def cut(
     decisions about the older ones, and so does one that is given what an earlier call gave back.
     """
     limits = limits or ChatLimits()
-    places = [at for at, message in enumerate(messages) if message is not None]
-    lean = {at: cost_of(without_thinking(_at(messages, at)), count) for at in places}
-    fixed = [at for at in places if is_system(_at(messages, at))]
+    there = {at: message for at, message in enumerate(messages) if message is not None}
+    lean = {at: cost_of(without_thinking(message), count) for at, message in there.items()}
+    fixed = [at for at, message in there.items() if is_system(message)]
+    turns = [at for at, message in there.items() if is_turn(message)]
 
     def cost(some: Iterable[int]) -> int:
         return sum(lean[at] for at in some)
 
     base = before + _PRIMING + cost(fixed)
-    groups = _groups(messages, pairs, [at for at in places if at not in set(fixed)])
+    groups = _groups(turns, pairs, [at for at in there if at not in set(fixed)])
     if not groups:
         _demand(base, budget, "the system messages take")
         return Cut(fixed, (), False)
     step = ceil(budget / _STEP)
     rounded = min(budget, ceil(base / step) * step)
     room = budget - rounded - limits.room(budget, rounded)
-    newest, dropped = _newest(messages, pairs, groups[-1], lean, room)
+    newest, dropped = _newest(turns, pairs, groups[-1], lean, room)
     _demand(base + cost(newest[:1]), budget, "system and the newest message take")
     _demand(base + cost(newest), budget, "system, the newest message and the last result take")
     costs = [*map(cost, groups[:-1]), cost(newest)]
     start = _start(costs, min(max(room, costs[-1]), budget - base), limits)
     kept = [*fixed, *(at for group in groups[start:-1] for at in group), *newest]
-    thought = sum(cost_of(_at(messages, at), count) - lean[at] for at in newest)
+    thought = sum(cost_of(there[at], count) - lean[at] for at in newest)
     told = []
     if start and len(groups) - start < limits.fewest:
         told.append(f"{many(len(groups) - start, 'exchange fits', 'exchanges fit')} into the budget: the last")
@@ -348,12 +348,6 @@ def cut(
         told.append(f"{many(len(dropped), 'message')} of the tool calls in the newest exchange left out")
     gone = [*(at for group in groups[:start] for at in group), *dropped]
     return Cut(sorted(kept), sorted(gone), base + sum(costs[start:]) + thought <= budget, told)
-
-
-def _at(messages: Sequence[Message | None], at: int) -> Message:
-    message = messages[at]
-    assert message is not None
-    return message
 
 
 def _demand(needed: int, budget: int, what: str) -> None:
@@ -365,12 +359,11 @@ def _demand(needed: int, budget: int, what: str) -> None:
         )
 
 
-def _groups(messages: Sequence[Message | None], pairs: Mapping[int, int], places: Sequence[int]) -> list[list[int]]:
+def _groups(turns: Sequence[int], pairs: Mapping[int, int], places: Sequence[int]) -> list[list[int]]:
     """Exchanges: a message of the user with all that follows it. What stands before the first joins it; exchanges
     between which a tool call and its result are split are one."""
-    starts = [at for at in places if is_turn(_at(messages, at))]
-    number = {at: max(0, bisect_right(starts, at) - 1) for at in places}
-    joined = list(range(len(starts) or 1))  # each with the first exchange that it is one with
+    number = {at: max(0, bisect_right(turns, at) - 1) for at in places}
+    joined = list(range(len(turns) or 1))  # each with the first exchange that it is one with
     for result, call in pairs.items():
         if result in number and call in number:
             first, last = sorted((number[call], number[result]))
@@ -401,23 +394,21 @@ def _start(costs: Sequence[int], room: int, limits: ChatLimits) -> int:
 
 
 def _newest(
-    messages: Sequence[Message | None],
+    turns: Sequence[int],
     pairs: Mapping[int, int],
     group: Sequence[int],
     lean: Mapping[int, int],
     room: int,
 ) -> tuple[list[int], list[int]]:
     """The newest exchange; where it alone is too long, without its older tool calls and answers: (kept, left out)."""
-    head = max((at for at in group if is_turn(_at(messages, at))), default=group[0])
-    units: list[list[int]] = []  # a call with its results
+    head = max(set(turns).intersection(group), default=group[0])
+    units: dict[int, list[int]] = {}  # a call with its results, by its place
+    call_of: dict[int | None, int] = {}
     for at in group:
-        home = next((unit for unit in units if pairs.get(at) in unit), None)
-        if home is None:
-            units.append([at])
-        else:
-            home.append(at)
-    first = next(unit for unit in units if head in unit)
-    rest = [unit for unit in units if unit is not first]
+        call_of[at] = call_of.get(pairs.get(at), at)
+        units.setdefault(call_of[at], []).append(at)
+    first = units.pop(call_of[head])
+    rest = list(units.values())
     left = room - sum(lean[at] for at in first)
     while rest and (len(rest) > 1 or rest[0][0] < head) and sum(lean[at] for unit in rest for at in unit) > left:
         rest.pop(0)
@@ -455,7 +446,7 @@ def originals(
     words = {at: terms(text) for at, text in texts.items()}
     if not wanted or not words:
         return []
-    roles = {at: str(_at(messages, at)["role"]) for at in texts}
+    roles = {at: str(message["role"]) for at, message in enumerate(messages) if message is not None}
     held = {term: sum(term in each for each in words.values()) for term in wanted}
     found = score(weigh(held, len(words)), {at: " ".join(each) for at, each in words.items()}, only_telling=True)
     scores = {at: each.score * (_USER if roles[at] == "user" else 1) for at, each in found.items()}

@@ -404,15 +404,12 @@ def public_pages(memory: OpenMemory) -> tuple[PublicPage, ...]:
     """All of them: core pages, logs from the newest on, entities by name."""
     workspace = memory.workspace
     memory.sync_for_read()
-    entities = sorted(all_entities(memory.index), key=lambda entity: entity.name)
+    entities = [entity for entity in all_entities(memory.index) if workspace.is_page(entity.path)]
+    entities.sort(key=lambda entity: entity.name)
     return (
         *(PublicPage("page", path, "Always in context") for path in _core(workspace)),
         *(PublicPage("log", name, "Daily log") for name in _logs(workspace)[:_LOGS]),
-        *(
-            PublicPage("entity", entity.name, entity.type or "Entity page")
-            for entity in entities
-            if entity.path and workspace.is_page(entity.path)
-        ),
+        *(PublicPage("entity", entity.name, entity.type or "Entity page") for entity in entities),
     )
 
 
@@ -448,7 +445,7 @@ def _entity_page(memory: OpenMemory, name: str) -> str:
     found = [entity for entity in resolve(memory.index, name) if entity.path]
     if len(found) > 1:
         raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
-    if not found or not found[0].path or not memory.workspace.is_page(found[0].path):
+    if not found or not memory.workspace.is_page(found[0].path):
         cure = "resources/list has those that do; recall finds lines about it"
         raise NothingFound(f"{name[:200]!r} has no page", cure)
     return found[0].path

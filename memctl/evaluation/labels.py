@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ class Golden:
 
     def __init__(self, memory: OpenMemory) -> None:
         self._workspace, self._index = memory.workspace, memory.index
-        self._pages: dict[str, Sequence[str]] = {}
+        self._lines = cache(partial(page_lines, memory.workspace))
 
     def find(self, gold: Gold) -> LocatedGold:
         """Where a gold item stands."""
@@ -60,11 +60,9 @@ class Golden:
         """The citation with its path as the workspace spells it, if at least one of its lines says something."""
         try:
             path = self._workspace.contain(citation.path)
-            if path not in self._pages:
-                self._pages[path] = page_lines(self._workspace, path)
+            said = self._lines(path)[max(0, citation.line - 1) : citation.end_line]
         except MemctlError:
             return None
-        said = self._pages[path][max(0, citation.line - 1) : citation.end_line]
         return citation._replace(path=path) if any(map(str.strip, said)) and citation.line > 0 else None
 
     def _bearing(self, ref: str) -> tuple[Citation, ...]:

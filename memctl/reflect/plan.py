@@ -153,19 +153,6 @@ class Planner:
 
     def _replay(self, page: _OpinionsPage, ask_again: bool = False) -> Replayed:
         """Replay the beliefs; with `ask_again` the uncertain pairs from before the window are judged again."""
-        inputs, earlier = self._replay_input(page)
-        if ask_again:
-            facts = {fact.ref: fact for fact in self._facts.counting({ref for _, _, ref in earlier})}
-            inputs = inputs._replace(before=[(belief, facts[ref]) for _, belief, ref in earlier if ref in facts])
-        replay = replay_beliefs(page.entries, page.marks, inputs)
-        found = ((str(pair.day), pair.belief, pair.fact) for pair in replay.uncertain)
-        # Without doubles: older lines that speak by id are judged again.
-        self.record.met = list(map(list, dict.fromkeys((*map(tuple, earlier), *found))))
-        self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
-        return replay
-
-    def _replay_input(self, page: _OpinionsPage) -> tuple[ReplayInput, list[list[str]]]:
-        """What the replay is given, and the uncertain pairs from before its window: day, belief and fact, as the record has them."""
         cited = {ref for entry in page.entries for ref in entry.refs}
         cited |= {ref for mark in page.marks.values() for ref in mark.codes}
         places, forgotten = self._facts.places(cited)
@@ -180,7 +167,16 @@ class Planner:
             self._today, page.unread, answers, answered, days=window.days(),
             place_of=lambda refs: self._facts.places(refs)[0],
         )  # fmt: skip
-        return inputs, [pair for pair in self.record.met if pair[0] < str(window.since)]
+        earlier = [(day, belief, ref) for day, belief, ref in self.record.met if day < str(window.since)]
+        if ask_again:
+            facts = {fact.ref: fact for fact in self._facts.counting({ref for _, _, ref in earlier})}
+            inputs = inputs._replace(before=[(belief, facts[ref]) for _, belief, ref in earlier if ref in facts])
+        replay = replay_beliefs(page.entries, page.marks, inputs)
+        found = ((str(pair.day), pair.belief, pair.fact) for pair in replay.uncertain)
+        # Without doubles: older lines that speak by id are judged again.
+        self.record.met = list(map(list, dict.fromkeys((*earlier, *found))))
+        self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
+        return replay
 
     # -- bank/entities/, bank/world.md, bank/experience.md ------------------------------------------------------------
 

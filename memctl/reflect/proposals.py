@@ -397,18 +397,22 @@ class _UserPage:
         """
         found = (s for title in titles for s in self._sections if title and s.title == title)
         section = next(found, None)
+        bullets = [entry for entry in section.entries if entry in self._bullets] if section else []
         if section is None:
             blank = [""] if self._lines and self._lines[-1].strip() else []
-            return self._inserted(len(self._lines), *blank, f"## {titles[-1]}", "", f"- {line}")
-        bullets = [entry for entry in section.entries if entry in self._bullets]
-        if bullets:
+            after, new = len(self._lines), [*blank, f"## {titles[-1]}", "", f"- {line}"]
+        elif bullets:
             depth = len(self._bullets[bullets[0]])
             outer = [entry for entry in bullets if len(self._bullets[entry]) <= depth]
             about = [entry for entry in bullets if subject and _names(entry, entity_key(subject))]
             entry = (about or outer)[-1]
-            return self._inserted(self._end(entry, section), self._bullets[entry] + line)
-        last = next((n for n in range(section.last, section.line, -1) if self._lines[n - 1].strip()), section.line)
-        return self._inserted(last, "", f"- {line}")
+            after, new = self._end(entry, section), [self._bullets[entry] + line]
+        else:
+            lines = range(section.last, section.line, -1)
+            after, new = next((n for n in lines if self._lines[n - 1].strip()), section.line), ["", f"- {line}"]
+        page = LineText(self.text)
+        page.insert(after, new)
+        return str(page)
 
     def _end(self, entry: Entry, section: _Section) -> int:
         """The last line of a bullet with all that is nested below it."""
@@ -419,12 +423,6 @@ class _UserPage:
                 break
             end = number if line.strip() else end
         return end
-
-    def _inserted(self, after: int, *new: str) -> str:
-        """The text with lines behind line `after`, in its line endings; every other byte stays."""
-        page = LineText(self.text)
-        page.insert(after, new)
-        return str(page)
 
 
 def _indent(line: str) -> int:

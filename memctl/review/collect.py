@@ -162,8 +162,7 @@ def _speaks(doubt: Doubt, hit: Hit) -> bool:
         if doubt.kind == "replaced" and hit.ref == doubt.about[-1]:
             return not hit.retracted  # the newer line: what was replaced itself since may still have replaced the older
         # From outside: it gives way to the owner's own line until the owner has answered.
-        gives_way = doubt.kind == "trust" and hit.superseded_by in doubt.about
-        if not gives_way:
+        if doubt.kind != "trust" or hit.superseded_by not in doubt.about:
             return False
     if doubt.kind == "due":
         return _was_ahead(hit)

@@ -404,10 +404,12 @@ def public_pages(memory: OpenMemory) -> tuple[PublicPage, ...]:
     """All of them: core pages, logs from the newest on, entities by name."""
     workspace = memory.workspace
     memory.sync_for_read()
+    there = {page.path for page in workspace.scan() if page.problem is None}
+    core = dict.fromkeys((core_page(workspace), *workspace.settings.pinned))
     entities = [entity for entity in all_entities(memory.index) if workspace.is_page(entity.path)]
     entities.sort(key=lambda entity: entity.name)
     return (
-        *(PublicPage("page", path, "Always in context") for path in _core(workspace)),
+        *(PublicPage("page", path, "Always in context") for path in core if path in there),
         *(PublicPage("log", name, "Daily log") for name in _logs(workspace)[:_LOGS]),
         *(PublicPage("entity", entity.name, entity.type or "Entity page") for entity in entities),
     )
@@ -426,12 +428,6 @@ def public_page(memory: OpenMemory, kind: str, name: str) -> str:
         raise NothingFound(f"there is no {kind} {name[:200]!r}", "list the resources to see them all")
     text = read_page(workspace, path).text.removeprefix("\ufeff")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\n[cut here; show {path}#L… reads on]\n"
-
-
-def _core(workspace: Workspace) -> list[str]:
-    """The page of the core and the pinned ones, as far as they are there."""
-    pages = {page.path for page in workspace.scan() if page.problem is None}
-    return [path for path in dict.fromkeys((core_page(workspace), *workspace.settings.pinned)) if path in pages]
 
 
 def _logs(workspace: Workspace) -> list[str]:

@@ -24,7 +24,7 @@ from ..recall.lookup import current_slots, with_replacements
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
 from ..recall.wording import has_wording, names_mentioned
-from ..reflect.lessons import lessons, outcome_of
+from ..reflect.lessons import LABELS, lessons, outcome_of
 from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, slot_item
 
 CORE_PAGE = "memory.md"  # the page that is always in the core
@@ -45,7 +45,6 @@ _TASKS = 30  # whose outcomes were told last
 _OUTCOMES = 40  # the newest of each task: they are read from disk
 _TAUGHT = 4
 _MOST_LESSONS = 60
-_LABELS = ("reliable", "recurring failure", "tentative")
 
 
 class Layers:
@@ -110,15 +109,13 @@ class Layers:
         counts = Tally(entry.task for entry in entries)
         lately = {entry.ref for entry in entries if counts[entry.task] == most}  # of tasks that may have older ones
         hits = hits_of(self._memory, entries).values()
-        told = [
-            outcome
-            for outcome in (outcome_of(hit) for hit in hits if self._may_enter(hit))
-            if outcome
-            and (not days or (outcome.day and days.holds(date.fromisoformat(outcome.day))))
-            and (not about or about & set(map(entity_key, outcome.entities)))
-        ]
+        told = [outcome for hit in hits if self._may_enter(hit) and (outcome := outcome_of(hit))]
+        if days:
+            told = [outcome for outcome in told if outcome.day and days.holds(date.fromisoformat(outcome.day))]
+        if about:
+            told = [outcome for outcome in told if about & set(map(entity_key, outcome.entities))]
         found = [(task, strategy) for task in lessons(told) for strategy in task.strategies]
-        found.sort(key=lambda pair: (_LABELS.index(pair[1].labels[0]), -(pair[1].ok + pair[1].failed)))
+        found.sort(key=lambda pair: (LABELS.index(pair[1].labels[0]), -(pair[1].ok + pair[1].failed)))
         return [
             lesson_item(task, way, layer, _OUTCOMES if way.outcomes[-1].ref in lately else None) for task, way in found
         ]

@@ -195,11 +195,6 @@ def _mistaken() -> frozenset[tuple[str, str]]:
     return frozenset((*beside, *((b, a) for a, b in beside)))
 
 
-@cache
-def _vowels() -> frozenset[str]:
-    return frozenset("".join(words_of("similar", "vowels")))
-
-
 def is_slip(one: str, other: str) -> bool:
     """True for words of six letters and more that differ by one slip of the pen, inside, and are not both common names.
 
@@ -212,11 +207,12 @@ def is_slip(one: str, other: str) -> bool:
         return False
     if kind == "swap":
         return True
+    vowels = set("".join(words_of("similar", "vowels")))
     if len(letters) == 2:
-        return (letters[0], letters[1]) in _mistaken() and not (_vowels().issuperset(letters) and at >= len(one) - 3)
+        return (letters[0], letters[1]) in _mistaken() and not (vowels.issuperset(letters) and at >= len(one) - 3)
     long = max(one, other, key=len)
     doubled = letters in (long[at - 1], long[at + 1 : at + 2])
-    return doubled or letters in _vowels() or min(len(one), len(other)) >= SLIP_LETTERS + 1
+    return doubled or letters in vowels or min(len(one), len(other)) >= SLIP_LETTERS + 1
 
 
 def _edits(one: str, other: str) -> tuple[str, int, str]:

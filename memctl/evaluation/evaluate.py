@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from operator import attrgetter
@@ -462,12 +462,9 @@ def _need_vectors(workspace: Workspace) -> None:
 def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[RawLine]:
     """Every line that says something, of every page that the index holds."""
     for path, day in sorted(days.items()):
-        try:
-            lines = page_lines(workspace, path)
-        except MemctlError:
-            continue
-        said = ((number, text) for number, text in enumerate(lines, 1) if text.strip())
-        yield from (RawLine(Citation(path, number, number), text, day or "") for number, text in said)
+        with suppress(MemctlError):
+            said = ((number, text) for number, text in enumerate(page_lines(workspace, path), 1) if text.strip())
+            yield from (RawLine(Citation(path, number, number), text, day or "") for number, text in said)
 
 
 def _sessions_of(question: LabelledQuestion, kept: Sequence[LocatedGold], sessions: Sessions) -> tuple[str, ...]:

@@ -39,16 +39,10 @@ class Gone(NamedTuple):
     places: Mapping[str, Sequence[tuple[Span, str]]]
 
 
-class Redacted(NamedTuple):
-    """A page with its tombstones, the entries that went, and those that stay because others would change."""
-
-    text: str
-    done: tuple[Redaction, ...]
-    stuck: tuple[Redaction, ...]
-
-
-def redact_safely(path: str, text: str, targets: Collection[RedactionTarget], day: date) -> Redacted:
-    """The page with tombstones for `targets`. An entry stays if another one would change without it.
+def redact_safely(
+    path: str, text: str, targets: Collection[RedactionTarget], day: date
+) -> tuple[str, list[Redaction], list[Redaction]]:
+    """The page with tombstones for `targets`, which went, and which stay because another entry would change without them.
 
     That is rare: text right below a bullet, without a blank line, can become a heading when the bullet goes.
     """
@@ -66,7 +60,7 @@ def redact_safely(path: str, text: str, targets: Collection[RedactionTarget], da
         for redaction in wanted:
             if is_safe([*done, redaction]):
                 done.append(redaction)
-    return Redacted(redact(text, done, day), tuple(done), tuple(r for r in wanted if r not in done))
+    return redact(text, done, day), done, [redaction for redaction in wanted if redaction not in done]
 
 
 def _page(path: str, text: str) -> Page:

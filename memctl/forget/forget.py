@@ -312,13 +312,12 @@ class _ForgetPlanner:
             targets = {
                 RedactionTarget(one.entry.ref, one.entry.digest, one.span, self._new_id(one.entry.ref)) for one in lines
             }
-            made = redact_safely(path, text, targets, self._today)
-            if made.done:
-                self._put(path, made.text)
-                self._note_new_ids(path, text, made.text)
+            made, done, stuck = redact_safely(path, text, targets, self._today)
+            if done:
+                self._put(path, made)
+                self._note_new_ids(path, text, made)
                 self._redacted.add(path)
-            stuck = {redaction.ref for redaction in made.stuck}
-            harmful = [one for one in lines if one.entry.ref in stuck]
+            harmful = [one for one in lines if one.entry.ref in {redaction.ref for redaction in stuck}]
             why = "is joined to the line below: put a blank line between them first"
             self._left += [f"{one.place} {why}" for one in harmful]
             kept += [one for one in chosen if one not in harmful]
@@ -381,8 +380,7 @@ class _ForgetPlanner:
                 for number, label in enumerate(read_safely(file).splitlines(), 1):
                     told = sorted(ref for ref in self._gone.refs if f'"{ref}"'.encode() in label)
                     self._left += [f"{file.name}#L{number} is a label for {ref}" for ref in told]
-        planned = {path: page.after for path, page in self._pages.items()}
-        for path, text in citing_pages(self._workspace, planned):
+        for path, text in citing_pages(self._workspace, self._pages):
             for number, line in unmanaged_lines(text) if "#L" in text or "^" in text else ():
                 if not read_tombstone(line):
                     self._left += [f"{path}#L{number} cites ^{ref}" for ref in sorted(cited(line, path, self._gone))]
@@ -404,8 +402,7 @@ class _ForgetPlanner:
             # The id of a question tells what it was made of, too.
             return made if made == line else _QUESTION.sub(lambda _: f"q-{token_hex(4)}", made)
 
-        planned = {path: page.after for path, page in self._pages.items()}
-        for path, text in citing_pages(self._workspace, planned) if telling else ():
+        for path, text in citing_pages(self._workspace, self._pages) if telling else ():
             if any(ref in text for ref in telling):
                 page = LineText(text)
                 for number, line in list(unmanaged_lines(text)):

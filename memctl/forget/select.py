@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
@@ -31,6 +32,7 @@ from ..markdown.escape import one_line
 from ..markdown.grammar import OPINIONS, QUOTED
 from ..markdown.lines import SEALED, Role
 from ..markdown.markers import FORGOTTEN
+from ..notes.edits import Edit
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
@@ -306,14 +308,12 @@ def gone_of(chosen: Iterable[Chosen], refs: Set[str]) -> Gone:
     return Gone(frozenset(refs), places)
 
 
-def citing_pages(workspace: Workspace, planned: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def citing_pages(workspace: Workspace, planned: Mapping[str, Edit]) -> Iterator[tuple[str, str]]:
     """The path and text of each page that may cite a line, as `planned` or on disk; unreadable pages are left out."""
     for page in workspace.scan():
-        try:
-            text = read_page(workspace, page.path).text if page.status and page.path not in planned else ""
-        except MemctlError:
-            continue
-        yield page.path, planned.get(page.path, text)
+        edit = planned.get(page.path)
+        with suppress(MemctlError):
+            yield page.path, edit.after if edit else read_page(workspace, page.path).text if page.status else ""
 
 
 def _by_hand(entry: Row) -> str:

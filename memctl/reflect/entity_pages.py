@@ -18,7 +18,7 @@ from ..language.words import languages, pattern
 from ..markdown.escape import heading, link, literal, many, quoted, relative
 from ..markdown.front_matter import with_names
 from ..markdown.grammar import OPINIONS
-from .lessons import Failure, Strategy, Task, TaskOutcome
+from .lessons import Failure, Strategy, Task
 
 _NEWEST = 3  # citations shown of what was done again and again
 _TRENDS = {"rising": " ↗", "falling": " ↘"}
@@ -218,7 +218,8 @@ def _lesson(task: Task, place: LinkContext) -> str:
     failures = [one for one in outcomes if one in newest_of_reason.values()][-_NEWEST:]
     ok = sum(one.ok for one in outcomes)
     failed = len(outcomes) - ok
-    reasons = f" ({', '.join(_reason(one, place) for one in failures)})" if failures else ""
+    why = ", ".join(cite(one.citation, place, one.ref, one.why or "") for one in failures)
+    reasons = f" ({why})" if failures else ""
     total = ", ".join(filter(None, [f"{ok} ok" if ok else "", f"{failed} failed{reasons}" if failed else ""]))
     return f"{total}\n\n" + _listed(_strategy(strategy, place) for strategy in task.strategies)
 
@@ -229,11 +230,6 @@ def _strategy(strategy: Strategy, place: LinkContext) -> str:
     more = len(strategy.outcomes) - len(cited)
     shown = ", ".join(cited) + (f" and {more} more" if more else "")
     return f"**{', '.join(strategy.labels)}** · " + _joined(quoted(strategy.name), ", ".join(counts), shown)
-
-
-def _reason(one: TaskOutcome, place: LinkContext) -> str:
-    lines = str(one.citation).removeprefix(f"{one.citation.path}#")
-    return link(literal(one.why or ""), f"{relative(one.citation.path, place.page)}#{lines}", one.ref)
 
 
 def _when(hit: Hit) -> str:
@@ -283,12 +279,12 @@ def _entity(name: str, place: LinkContext) -> str:
     return f"[[{name}]]" if place.wiki == "name" or file == name else f"[[{file}|{name}]]"
 
 
-def cite(citation: Citation, place: LinkContext, ref: str = "") -> str:
-    """`[2025-07-04](../../memory/2025-07-04.md#L12 "f-1a2b3c4d")`, which can be followed when the line moves.
+def cite(citation: Citation, place: LinkContext, ref: str = "", words: str = "") -> str:
+    """`[2025-07-04](../../memory/2025-07-04.md#L12 "f-1a2b3c4d")`, or with `words` there; it can be followed when the line moves.
 
     The id is the link's title, for Obsidian would take `^id` for a second block id.
     """
     path = PurePosixPath(citation.path)
     lines = str(citation).removeprefix(f"{citation.path}#")
-    shown = path.stem if citation.path.startswith("memory/") else path.name
+    shown = words or (path.stem if citation.path.startswith("memory/") else path.name)
     return link(literal(shown), f"{relative(citation.path, place.page)}#{lines}", ref)

@@ -74,10 +74,6 @@ class FactSource:
                 found[entry.ref] = TrustedFact(entry.ref, fact, day, seen[entry.id].cited, self.names_of(fact))
         return list(found.values())
 
-    def counting(self, refs: Iterable[str]) -> list[TrustedFact]:
-        """The facts with these ids, of those that may move beliefs."""
-        return self.evidence(beliefs.counting(self._index, refs))
-
     def answers(self) -> tuple[list[ExplicitEvidence], set[str]]:
         """What the answers of `memctl review` say, each with the line for which it speaks; and the questions answered.
 

@@ -20,6 +20,7 @@ from ..language.names import entity_key, is_han, script_of
 from ..language.words import languages, pattern
 
 RELIABLE = 5  # successes from which a strategy is reliable
+LABELS = ("reliable", "recurring failure", "tentative")  # of strategies, the best first
 RECURRING = 2  # failures from which a failure is recurring
 _RECENT = 5  # outcomes by which a strategy is judged: what worked long ago and fails now is not reliable
 _LAPSES = 1  # failures among these that a reliable strategy may have
@@ -202,16 +203,14 @@ def _commonest(spellings: Iterable[str]) -> str:
 
 
 def _strategy(outcomes: Sequence[TaskOutcome], likeness: _Likeness, lately_failed: bool) -> Strategy:
-    ok = sum(outcome.ok for outcome in outcomes)
-    failed = len(outcomes) - ok
+    worked = [outcome.ok for outcome in outcomes]
     typical = outcomes[likeness.most_typical([_clause(outcome.text) for outcome in outcomes])]
-    found = labels([one.ok for one in outcomes], lately_failed)
-    return Strategy(first_clause(typical.text), ok, failed, found, tuple(outcomes))
+    found = labels(worked, lately_failed)
+    return Strategy(first_clause(typical.text), worked.count(True), worked.count(False), found, tuple(outcomes))
 
 
 def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]:
-    order = ("reliable", "recurring failure", "tentative")
-    return (order.index(strategy.labels[0]), strategy.name.casefold(), _age(strategy.outcomes[0]))
+    return (LABELS.index(strategy.labels[0]), strategy.name.casefold(), _age(strategy.outcomes[0]))
 
 
 class _ActionClause(NamedTuple):

@@ -19,7 +19,7 @@ from ..errors import MemctlError
 from ..facts import Fact, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_between, days_due, merged_pages, names_of_facts, pages_of_names, tasks_until
+from ..index.queries import beliefs as queries
 from ..index.queries.names import KnownNames, all_entities, resolve
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
@@ -35,7 +35,7 @@ from .digest import DigestSentence, digest_body, digest_page, title_of, week_con
 from .entity_pages import About, BeliefLine, LinkContext, new_page, task_of_section
 from .fact_source import CORE, FactSource, FactsSince
 from .lessons import failures, lessons
-from .proposals import BLOCK, PAGE, candidates, proposals, proposals_body, refused_in
+from .proposals import BLOCK, PAGE, candidates, is_person, proposals, proposals_body, refused_in
 from .record import EXPERIENCE, LESSONS, WORLD, changes, in_conflict, new_record, newly_answered, read_record, week_of
 
 _SEVERAL = "Failed for the same reason"  # the section of bank/lessons.md across tasks
@@ -169,7 +169,8 @@ class Planner:
         )  # fmt: skip
         earlier = [(day, belief, ref) for day, belief, ref in self.record.met if day < str(window.since)]
         if ask_again:
-            facts = {fact.ref: fact for fact in self._facts.counting({ref for _, _, ref in earlier})}
+            counting = queries.counting(self._index, {ref for _, _, ref in earlier})
+            facts = {fact.ref: fact for fact in self._facts.evidence(counting)}
             inputs = inputs._replace(before=[(belief, facts[ref]) for _, belief, ref in earlier if ref in facts])
         replay = replay_beliefs(page.entries, page.marks, inputs)
         found = ((str(pair.day), pair.belief, pair.fact) for pair in replay.uncertain)
@@ -209,7 +210,7 @@ class Planner:
             shared = [page for page, body in ((WORLD, world[title]), (EXPERIENCE, experience[title])) if body]
             self._remember_part(f"@{entity_key(name) if name else ''}", about.pages, [path] if path else shared)
             self._memory.progress(count, len(names))
-        for path in merged_pages(self._index):
+        for path in queries.merged_pages(self._index):
             yield PlannedBlock(path, "summary", "", lambda _: "")
         yield from self._shared_page(WORLD, "World", world)
         yield from self._shared_page(EXPERIENCE, "Experience", experience)
@@ -218,7 +219,8 @@ class Planner:
         """How many facts name each of those whose part is made again, because of a change or of beliefs about these."""
         keys = keys | self._changes.names
         if self._changes.whole:
-            keys |= {"", *names_of_facts(self._index, self._today), *(each.key for each in self._entities.values())}
+            keys |= {"", *(each.key for each in self._entities.values())}
+            keys |= queries.names_of_facts(self._index, self._today)
         names = {self._facts.known.known_as(key) if key else "" for key in keys}
         counts = {}
         for name in names:
@@ -232,7 +234,7 @@ class Planner:
 
         Nothing of the owner's is written on a page that came from outside: its name is one without a page.
         """
-        known = pages_of_names(self._index, filter(None, names))
+        known = queries.pages_of_names(self._index, filter(None, names))
         found: dict[str, str] = {}
         taken = set(self._entities)
         folder = self._workspace.root / ENTITIES
@@ -272,8 +274,7 @@ class Planner:
         current = (belief for belief in replay.beliefs if belief.is_current)
         for belief in sorted(current, key=lambda b: (float(b.number) < 0.5, b.fact.text.casefold(), b.ref)):
             named = [entity_key(self._facts.known.known_as(name)) for name in belief.fact.entities]
-            entities = {key: resolve(self._index, key) for key in named}
-            people = [key for key in named if [(it.type or "").casefold() for it in entities[key]] == ["person"]]
+            people = [key for key in named if is_person(self._index, key)]
             ledger, before = belief.ledger, ended.get(belief.stated or "", ())
             line = BeliefLine(
                 belief.fact.text, float(belief.number), ledger.trend, ledger.contested, belief.ref,
@@ -286,7 +287,7 @@ class Planner:
 
     def _links(self, about: About, paths: Mapping[str, str]) -> dict[str, str]:
         named = about.names - {about.name}
-        pages = pages_of_names(self._index, named)
+        pages = queries.pages_of_names(self._index, named)
         found = {entity_key(name): paths.get(name) or pages.get(entity_key(name)) for name in named}
         return {key: path for key, path in found.items() if path}
 
@@ -316,7 +317,7 @@ class Planner:
     def _lessons(self) -> Iterator[PlannedBlock]:
         """Plan bank/lessons.md: the tasks whose outcomes changed, each from all of them, and what failed across tasks."""
         whole = self._changes.whole
-        tasks = set(tasks_until(self._index, self._today)) if whole else self._changes.tasks
+        tasks = set(queries.tasks_until(self._index, self._today)) if whole else self._changes.tasks
         outcomes_of = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
         learned = lessons(outcome for outcomes in outcomes_of.values() for outcome in outcomes)
         sections = blocks.split_sections(entity_pages.lessons_body(learned, LinkContext(LESSONS)))
@@ -359,13 +360,13 @@ class Planner:
         days |= {b.day for entry in replay.withdrawn for _, b in entry.bullets}
         found = self._changes.weeks | {week_of(str(day)) for day in days if day <= self._today}
         if self._changes.whole:
-            days_of_facts = days_between(self._index, date.min, self._today)
-            found |= set(map(week_of, (*days_of_facts, *days_due(self._index, self._today))))
+            days_of_facts = queries.days_between(self._index, date.min, self._today)
+            found |= set(map(week_of, (*days_of_facts, *queries.days_due(self._index, self._today))))
         return found
 
     def proposals(self, replay: Replayed) -> PlannedBlock | None:
         """Plan bank/proposals.md, from the whole workspace whatever changed; None where it or memory.md cannot be read."""
-        tasks = lessons(self._facts.outcomes(tasks_until(self._index, self._today)))
+        tasks = lessons(self._facts.outcomes(queries.tasks_until(self._index, self._today)))
         due = candidates(self._index, self._facts, replay.beliefs, tasks, self._today)
         core, page = (read_or_note(self._workspace, path, self.notes) for path in (CORE, PAGE))
         if core is None or page is None:

@@ -222,7 +222,7 @@ def candidates(
     facts = source.hits(by_ids(index, important(index, IMPORTANCE, today)).values())
     cited_on = days_cited(index, [hit.ref for hit in facts], today)
     found = [*_facts(facts, cited_on), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
-    return [each._replace(person=_is_person(index, each.entities)) for each in found]
+    return [each._replace(person=bool(each.entities) and is_person(index, each.entities[0])) for each in found]
 
 
 def _facts(hits: Iterable[Hit], cited_on: Mapping[str, Sequence[str]]) -> Iterator[CoreCandidate]:
@@ -266,9 +266,9 @@ def _lessons(tasks: Iterable[Task]) -> Iterator[CoreCandidate]:
             )  # fmt: skip
 
 
-def _is_person(index: Index, names: Sequence[str]) -> bool:
-    found = resolve(index, entity_key(names[0])) if names else []
-    return len(found) == 1 and (found[0].type or "").casefold() == "person"
+def is_person(index: Index, name: str) -> bool:
+    """True where the page of the one who has this name says `type: person`."""
+    return [(found.type or "").casefold() for found in resolve(index, entity_key(name))] == ["person"]
 
 
 def decide(memory: OpenMemory, number: int, is_accepted: bool, dry_run: bool) -> str:

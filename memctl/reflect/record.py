@@ -210,8 +210,7 @@ def in_conflict(workspace: Workspace) -> bool:
     """True if one of the pages about everybody holds an unresolved merge: what the other machine wrote may be old."""
     for path in (OPINIONS, WORLD, EXPERIENCE, LESSONS):
         with suppress(MemctlError):  # the plan reports what is wrong with that page
-            page = read_for_edit(workspace, path)
-            if page.before and b"\n<<<<<<<" in page.before:
+            if b"\n<<<<<<<" in (read_for_edit(workspace, path).before or b""):
                 return True
     return False
 

@@ -38,11 +38,6 @@ class HostFile(NamedTuple):
     target: Path
     data: bytes | None
 
-    @property
-    def is_linked(self) -> bool:
-        """True where the file, or its folder, is a link to somewhere else, as dotfiles often are."""
-        return os.path.islink(self.path) or os.path.islink(self.path.parent)
-
 
 class Planned(NamedTuple):
     """What becomes of one file of a host."""

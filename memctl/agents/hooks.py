@@ -33,6 +33,7 @@ _PROMPT = 20_000  # characters of a prompt that are looked at
 _START_TOKENS, _PROMPT_TOKENS = 2400, 1200
 _SYNC = 1.0
 _LINES = 8  # beside one prompt
+_MOST_LOG = 256 * 1024
 _HARMLESS = (NoWorkspace, BadSettings, PageUnreadable, LockBusy)  # their words name paths, never what was asked
 
 
@@ -44,12 +45,12 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
     """What to print for an event whose JSON stands on stdin: None is nothing. Never raises, and returns in a bounded time."""
     start = time.monotonic()
     if event not in EVENTS:
-        _log(named, now, event, f"no such event; {', '.join(EVENTS)}")
+        log_hook(named, now, event, f"no such event; {', '.join(EVENTS)}")
         return None
 
     def logged(done: dict[str, Any]) -> None:
         if log := done.pop("log", ""):
-            _log(named or done.get("root"), now, event, f"{log} ({time.monotonic() - start:.1f} s)")
+            log_hook(named or done.get("root"), now, event, f"{log} ({time.monotonic() - start:.1f} s)")
 
     def job() -> bytes:
         done = _tried(event, named, now, stdin)
@@ -65,10 +66,17 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
     return answer
 
 
-def _log(named: str | None, now: datetime, event: str, what: str) -> None:
+def log_hook(named: str | None, now: datetime, event: str, what: str) -> None:
+    """Add a line; a new log starts at 256 KiB, and one older is kept. Silent where it cannot be written."""
     folder = named or os.environ.get("MEMCTL_WORKSPACE")
-    if folder:
-        log_hook(Path(os.path.expanduser(folder)), f"{now:%Y-%m-%dT%H:%M:%S} {event[:20]}: {what}")
+    if not folder:
+        return
+    root, line = Path(os.path.expanduser(folder)), f"{now:%Y-%m-%dT%H:%M:%S} {event[:20]}: {what}"
+    with suppress(OSError, MemctlError):
+        if (root / SETTINGS).exists() or (root / "memory").is_dir():
+            prepare_memory(Workspace(root))
+        short = " ".join(line.split())[:500].encode("utf-8", "replace")
+        append_bounded(root / ".memory" / "hooks.log", short + b"\n", _MOST_LOG)
 
 
 def _tried(event: str, named: str | None, now: datetime, stdin: TextIO) -> dict[str, Any]:
@@ -155,17 +163,3 @@ def _keep(memory: Memory, given: Mapping[str, Any]) -> str:
     done = memory.ingest(Path(os.path.expanduser(path)), apply=True, seconds=_FINISH - 10)
     told = f"kept {sum(not kept.already for kept in done.kept)}, asked {len(done.asked)}, refused {len(done.refused)}"
     return told if done.complete else f"{told}, not read to the end"
-
-
-# -- the log ----------------------------------------------------------------------------------------------------------
-
-_MOST_LOG = 256 * 1024
-
-
-def log_hook(root: Path, line: str) -> None:
-    """Add a line; a new log starts at 256 KiB, and one older is kept. Silent where it cannot be written."""
-    path = root / ".memory" / "hooks.log"
-    with suppress(OSError, MemctlError):
-        if (root / SETTINGS).exists() or (root / "memory").is_dir():
-            prepare_memory(Workspace(root))
-        append_bounded(path, " ".join(line.split())[:500].encode("utf-8", "replace") + b"\n", _MOST_LOG)

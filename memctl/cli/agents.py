@@ -213,9 +213,11 @@ def _print_files(call: Call, made: "Connected", is_wanted: bool, undo: bool) -> 
     """What was done to each file, or would be; what could not be done to it, to be done by hand."""
     is_done = is_wanted and not made.problems
     for file in made.files:
-        link = f" -> {file.host_file.target}" if file.host_file.is_linked else ""
+        path = file.host_file.path
+        is_linked = os.path.islink(path) or os.path.islink(path.parent)  # as dotfiles often are
+        link = f" -> {file.host_file.target}" if is_linked else ""
         states = _DONE if is_done or file.problem else _PLANNED
-        call.out.line(f"{file.host_file.path}{link}: {file.title}, {states[file.state]}")
+        call.out.line(f"{path}{link}: {file.title}, {states[file.state]}")
         if file.problem:
             call.out.line(f"  {file.problem}; {'this was put there' if undo else 'this belongs there'}:")
         call.out.lines(file.fragment if file.problem else "" if is_done else file.diff)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Set
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from ..errors import LockBusy
+from ..errors import LockBusy, MemctlError
+from ..facts import days_before
+from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
+from ..system import append_bounded
 from .heal import with_index
 from .index import Index, Progress, silent as silent
 from .queries.entries import private_refs
@@ -18,17 +24,6 @@ from .queries.entries import private_refs
 if TYPE_CHECKING:
     from .resident import Resident
     from .sync import SyncReport
-
-
-import re
-from collections import Counter
-from collections.abc import Iterable, Set
-from contextlib import suppress
-
-from ..errors import MemctlError
-from ..facts import days_before
-from ..notes.files import prepare_memory
-from ..system import append_bounded
 
 M = TypeVar("M", bound="OpenMemory")
 T = TypeVar("T")

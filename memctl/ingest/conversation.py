@@ -96,10 +96,8 @@ class Dialogue:
             self.names[one] = None
         while len(self.names) > _NAMES:
             del self.names[next(iter(self.names))]
-        if len(names) == 1:
-            self.person = (turn, names[0])
-        elif names:
-            self.person = None
+        if names:
+            self.person = (turn, names[0]) if len(names) == 1 else None
 
     def is_new(self, text: str) -> bool:
         """False for a text whose words all stood in one candidate before: said twice is kept once."""

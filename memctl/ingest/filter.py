@@ -53,14 +53,6 @@ class Refusal(NamedTuple):
     reason: str
 
 
-class Blanked(NamedTuple):
-    """A piece of a message that was left unread: which line of the message it begins on, how many lines, why."""
-
-    line: int
-    lines: int
-    refusal: Refusal
-
-
 _RECALLED = Refusal("recalled", "memory that was recalled into the conversation")
 STARTED_WITH = Refusal("boot", "text that the agent is started with, not something said")
 _CODE = Refusal("code", "pasted code or output")
@@ -81,18 +73,19 @@ _MARKS = (
 _Region = tuple[int, int, Refusal]
 
 
-def blanked(text: str) -> tuple[str, list[Blanked]]:
-    """A message whose lines from machines and from our own contexts are blanked, and what these were."""
+def blanked(text: str) -> tuple[str, list[tuple[int, int, Refusal]]]:
+    """A message whose lines from machines and from our own contexts are blanked; on which line of it each piece begins, how
+    many lines that has, and why it was left unread."""
     found = sorted([*_marked(text), *_boot(text), *_code(text), *_looked_up(text)])
     kept: list[str] = []
-    told: list[Blanked] = []
+    told: list[tuple[int, int, Refusal]] = []
     end = line = counted = 0
     for start, stop, refusal in found:
         start = max(start, end)
         piece = text[start:stop]
         if piece.strip():
             line, counted = line + text.count("\n", counted, start), start
-            told.append(Blanked(line, piece.strip("\n").count("\n") + 1, refusal))
+            told.append((line, piece.strip("\n").count("\n") + 1, refusal))
             kept += [text[end:start], "\n" * piece.count("\n")]
             end = stop
     return "".join([*kept, text[end:]]), told

@@ -345,11 +345,10 @@ class _IngestRun:
 
     def _without_pasted(self, turn: Turn) -> Turn:
         text, left_out = blanked(turn.text)
-        for piece in left_out:
-            if turn.role == "user" or piece.refusal.code != "code":
-                extent = f"; {piece.lines} lines" if piece.lines > 1 else ""
-                refusal = piece.refusal._replace(reason=piece.refusal.reason + extent)
-                self._refuse(self._line(turn, piece.line), refusal)
+        for line, lines, refusal in left_out:
+            if turn.role == "user" or refusal.code != "code":
+                extent = f"; {lines} lines" if lines > 1 else ""
+                self._refuse(self._line(turn, line), refusal._replace(reason=refusal.reason + extent))
         turn = turn._replace(text=text)
         if self._ask_model:
             self._for_model.append(turn)
@@ -359,7 +358,8 @@ class _IngestRun:
         return turn
 
     def _take(self, candidate: CandidateFact, turn: Turn) -> None:
-        line = self._line(turn, _lines_before(turn.text, candidate.quote))
+        at = turn.text.find(candidate.quote[:60].split("\n", 1)[0])
+        line = self._line(turn, turn.text.count("\n", 0, max(0, at)))
         fact = replace(candidate.fact, source=self._source(turn.role, line))
         judged = self._filter.judge(fact, candidate.quote, turn._replace(line=line))
         if isinstance(judged, Refusal):
@@ -504,12 +504,6 @@ class _IngestRun:
 
 def _question(each: CandidateFact) -> Uncertain:
     return Uncertain(each.fact, each.day, f"{each.rule}: {each.reason}")
-
-
-def _lines_before(text: str, quote: str) -> int:
-    """How many lines below the beginning of a message a sentence of it stands."""
-    at = text.find(quote[:60].split("\n", 1)[0]) if quote else -1
-    return text.count("\n", 0, at) if at > 0 else 0
 
 
 # -- back from a fact to the conversation in which it was said, also when that has moved or was edited since ------------

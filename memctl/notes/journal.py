@@ -18,6 +18,7 @@ from typing import Any
 from ..errors import MemctlError
 from ..ids import hashed, page_id
 from ..system import OPEN_SAFELY, locked, read_safely
+from .files import write_derived
 from .workspace import Workspace
 
 HELD = "held.json"  # what `review` keeps of one state of the pages, with words of them: it goes when one has changed
@@ -152,12 +153,8 @@ def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:
 
 
 def _write(workspace: Workspace, records: Iterable[dict[str, Any]]) -> None:
-    file = workspace.memory / _FILE
-    part = file.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
-        stream.writelines([json.dumps(made) + "\n" for made in records])
-    os.replace(part, file)
+    text = "".join([json.dumps(made) + "\n" for made in records])
+    write_derived(workspace.memory / _FILE, text.encode())
 
 
 def _spans(old: bytes, new: bytes) -> Iterator[Span]:

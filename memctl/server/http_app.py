@@ -39,7 +39,7 @@ from ..errors import CannotWrite, MemctlError, PortBusy, Usage
 from ..markdown.escape import defused
 from ..system import REUSES_PORTS
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
-from .requests import Parameters, in_callers_words
+from .requests import in_callers_words
 
 LARGEST = 1024 * 1024  # bytes of a body
 _THREADS = {"read": 4, "write": 1, "shared": 4}  # verbs of each kind at a time
@@ -73,13 +73,6 @@ class HttpRefusal(Exception):
 
 
 _STATUS = {1: 404, 2: 422, 10: 503, 11: 422, 12: 409, 13: 422, 14: 503, 15: 422, 16: 501, 17: 503}
-
-
-def refusal_of(error: MemctlError, takes: type[Parameters] | None) -> HttpRefusal:
-    """An error of a verb as an answer."""
-    status = 500 if isinstance(error, CannotWrite) else _STATUS.get(error.exit_code, 500)
-    retry = {"Retry_After": "1"} if status == 503 else {}
-    return HttpRefusal(status, *in_callers_words(error, takes), error.exit_code, **retry)
 
 
 class Gate(NamedTuple):
@@ -165,7 +158,10 @@ async def _refuse(request: Request, error: Exception) -> Response:
         else:
             error = HttpRefusal(error.status_code, "there is no such route", "GET /openapi.json lists them")
     elif isinstance(error, MemctlError):
-        error = refusal_of(error, request.scope.get("memctl.takes"))
+        status = 500 if isinstance(error, CannotWrite) else _STATUS.get(error.exit_code, 500)
+        retry = {"Retry_After": "1"} if status == 503 else {}
+        said = in_callers_words(error, request.scope.get("memctl.takes"))
+        error = HttpRefusal(status, *said, error.exit_code, **retry)
     elif not isinstance(error, HttpRefusal):
         error = HttpRefusal(500, f"unexpected {type(error).__name__}", "please report this", 70)
     return _answer(error.body, error.status, error.headers)

@@ -103,15 +103,18 @@ def publish(
         )  # fmt: skip
         if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
             return Published(at.place, name, before.revision, (), (), len(heads), notes)
-        own = _OwnPublications(memory.workspace, f"{at.server} {name}")
+        own, key = _own_publications(memory.workspace), f"{at.server} {name}"
+        tokens = own.get(key, [])  # of publications that this workspace made or began
         # Once a page went, what is new here may be that page, of a publisher who is behind.
         returns = before.removed and digests.keys() - known.keys()
         if (changed or removed or returns) and not force:
-            _check(memory.workspace, before, own)
+            _check(memory.workspace, before, tokens)
         done = Published(at.place, name, after.revision, tuple(sent), tuple(removed), len(heads), notes)
         if dry_run:
             raise _DryRun
-        own.begin(before.token, after.token)
+        # Before it is committed: a process may be killed right after that, or right before.
+        own[key] = [*(token for token in tokens if token == before.token), after.token]
+        write_derived(prepare_memory(memory.workspace) / _STATE, json.dumps(own).encode())
         read = _read(pages, heads, sent)
         at.write(before, after, read, cited, removed, lambda count: memory.progress(count, len(sent), "publishing"))
     return done
@@ -121,9 +124,9 @@ class _DryRun(Exception):
     """Takes back what a transaction did so far."""
 
 
-def _check(workspace: Workspace, before: SharedWorkspace, own: _OwnPublications) -> None:
+def _check(workspace: Workspace, before: SharedWorkspace, tokens: Sequence[str]) -> None:
     """Refused for what somebody else published from what this workspace does not hold: as a push that is not a fast-forward."""
-    if before.token in own.tokens or (before.head and not is_behind(workspace, before.head)):
+    if before.token in tokens or (before.head and not is_behind(workspace, before.head)):
         return
     what = f"{before.workspace} was published by {before.publisher} on {before.published} from pages that this workspace lacks"
     raise Refused(what, "git pull, then publish again; or --force puts the pages here in place of those there")
@@ -138,17 +141,9 @@ def _read(pages: Sendable, heads: Mapping[str, str], paths: Sequence[str]) -> It
             yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))))
 
 
-class _OwnPublications:
-    """By which this workspace knows again what it published itself under a name, without a word of any page."""
-
-    def __init__(self, workspace: Workspace, key: str) -> None:
-        self._workspace, self._key, self._kept = workspace, key, dict[str, list[str]]()
-        with suppress(OSError, ValueError):
-            kept = json.loads(read_safely(workspace.memory / _STATE))
-            self._kept = {str(key): [str(each) for each in value] for key, value in kept.items()}
-        self.tokens = self._kept.get(key, [])  # of publications that it made or began
-
-    def begin(self, before: str, after: str) -> None:
-        """Write down a token before it is committed: a process may be killed right after that, or right before."""
-        self._kept[self._key] = [*(token for token in self.tokens if token == before), after]
-        write_derived(prepare_memory(self._workspace) / _STATE, json.dumps(self._kept).encode())
+def _own_publications(workspace: Workspace) -> dict[str, list[str]]:
+    """By which a workspace knows again what it published itself, by server and name, without a word of any page."""
+    with suppress(OSError, ValueError):
+        kept = json.loads(read_safely(workspace.memory / _STATE))
+        return {str(key): [str(each) for each in value] for key, value in kept.items()}
+    return {}

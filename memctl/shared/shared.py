@@ -163,7 +163,8 @@ class Shared:
         there = at.workspaces([*asked, *found[:most], *(copy.name for copy in held)])
         for copy in held:
             if copy.name not in there:
-                copy.drop()
+                with copy.alone():
+                    shutil.rmtree(copy.root, ignore_errors=True)
         if missing := [name for name in asked if name not in there]:
             raise _unseen(at, missing)
         notes = []
@@ -318,11 +319,6 @@ class Copy:
 
     def _write(self, name: str, content: Any) -> None:
         write_derived(self._derived / name, json.dumps(content).encode())
-
-    def drop(self) -> None:
-        """Take it away: it was withdrawn, or may no longer be seen here."""
-        with self.alone():
-            shutil.rmtree(self.root, ignore_errors=True)
 
 
 def copies_of(workspace: Workspace, server: str) -> list[Copy]:

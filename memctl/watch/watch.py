@@ -38,6 +38,7 @@ EMBED_SECONDS = 1.0  # how long the model works before it is looked whether some
 _CLOCK_WAS_WRONG = timedelta(days=2)
 _APART = 5  # pages that get a line each; more are counted
 _MOST_TOLD = 200  # troubles that are remembered as told
+_Lines = dict[str, tuple[int, int]]  # by page, how many came and went
 
 
 class Noticed(NamedTuple):
@@ -49,28 +50,16 @@ class Noticed(NamedTuple):
     trouble: bool = False
 
 
-class _Look(NamedTuple):
-    """What one look at the workspace found; `lines` has those that came and went, by page, where few pages changed."""
-
-    report: SyncReport
-    lines: dict[str, tuple[int, int]] | None
-
-    @property
-    def pages(self) -> int:
-        """How many pages there are."""
-        return self.report.read + self.report.unchanged
-
-
 def look_once(memory: OpenMemory) -> Iterator[Noticed]:
     """Bring the index up to date as `watch` does at its start, and say what that changed.
 
     LockBusy or CannotWrite if it cannot be.
     """
-    workspace, look = memory.workspace, memory.run(lambda opened: _look(opened, 10.0))
-    if look.report.obstacle:
-        raise look.report.obstacle
-    yield _begun(look, workspace)
-    yield from _problems(look.report.problems)
+    report, _ = memory.run(lambda opened: _look(opened, 10.0))
+    if report.obstacle:
+        raise report.obstacle
+    yield _begun(report, memory.workspace)
+    yield from _problems(report.problems)
 
 
 def watch(
@@ -180,7 +169,7 @@ class _WatchLoop:
         """Sync, and describe the result."""
         workspace, start = self._workspace, time.monotonic()
         try:
-            look = self._memory().run(lambda memory: _look(memory, BUSY_SECONDS))
+            report, lines = self._memory().run(lambda memory: _look(memory, BUSY_SECONDS))
         except MemctlError as error:
             if os.path.isdir(workspace.root):
                 cause = f"the index cannot be written: {error.cause}" if isinstance(error, CannotWrite) else error.what
@@ -190,17 +179,17 @@ class _WatchLoop:
         self._took = time.monotonic() - start
         if not os.path.isdir(workspace.root):
             return
-        yield from self._obstacle(look.report)
+        yield from self._obstacle(report)
         if self._begun:
-            yield from _changes(look)
+            yield from _changes(report, lines)
         else:
             self._begun = True
-            start_line = _begun(look, workspace)
+            start_line = _begun(report, workspace)
             yield start_line._replace(told=f"watching {start_line.told}")
-        now = dict(list(look.report.problems.items())[:_MOST_TOLD])
+        now = dict(list(report.problems.items())[:_MOST_TOLD])
         yield from _problems({path: problem for path, problem in now.items() if self._problems.get(path) != problem})
         self._problems = now
-        if look.report.changed:
+        if report.changed:
             self._unheard = self._unasked and self._events.problem is None
             self._look_again_in(SETTLE_SECONDS)
 
@@ -304,7 +293,7 @@ def _is_blank(root: str) -> bool:
 # -- one look ---------------------------------------------------------------------------------------------------------
 
 
-def _look(memory: OpenMemory, wait: float) -> _Look:
+def _look(memory: OpenMemory, wait: float) -> tuple[SyncReport, _Lines | None]:
     """Sync, and count the lines that came and went where few pages changed."""
     workspace, index = memory.workspace, memory.index
     if index.instead:  # each look would read everything into memory, for nothing
@@ -313,24 +302,24 @@ def _look(memory: OpenMemory, wait: float) -> _Look:
     steps = changes(found, known)
     if not steps:
         problems = {row.path: row.problem for row in known if row.problem}
-        return _Look(SyncReport(unchanged=len(found), problems=problems), {})
+        return SyncReport(unchanged=len(found), problems=problems), {}
     if len(steps) > 4 * _APART:
-        return _Look(sync(workspace, index, wait=wait), None)
+        return sync(workspace, index, wait=wait), None
     before = {step.path: line_counts(index, step.path) for step in steps}
     report = sync(workspace, index, wait=wait, found=found)  # what comes meanwhile is told by the next look
-    lines: dict[str, tuple[int, int]] = {}
+    lines: _Lines = {}
     for path, was in before.items():
         now = line_counts(index, path)
         if now != was:
             lines[path] = (now - was).total(), (was - now).total()
-    return _Look(report, lines)
+    return report, lines
 
 
-def _begun(look: _Look, workspace: Workspace) -> Noticed:
-    report = look.report
-    data = {"workspace": str(workspace.root), "pages": look.pages, "read": report.read, "dropped": report.dropped}
+def _begun(report: SyncReport, workspace: Workspace) -> Noticed:
+    pages = report.read + report.unchanged
+    data = {"workspace": str(workspace.root), "pages": pages, "read": report.read, "dropped": report.dropped}
     changed = _counted(report).replace(" pages", "").replace(" page", "") or "nothing changed"
-    return Noticed("start", f"{workspace.root}: {many(look.pages, 'page')}, {changed}", data)
+    return Noticed("start", f"{workspace.root}: {many(pages, 'page')}, {changed}", data)
 
 
 def _problems(problems: Mapping[str, str]) -> Iterator[Noticed]:
@@ -345,16 +334,15 @@ def _counted(report: SyncReport) -> str:
     return ", ".join(told)
 
 
-def _changes(look: _Look) -> Iterator[Noticed]:
+def _changes(report: SyncReport, lines: _Lines | None) -> Iterator[Noticed]:
     """A line for each page that changed, or one for all of them."""
-    if look.lines is not None and len(look.lines) <= _APART:
-        for path, (come, went) in sorted(look.lines.items()):
+    if lines is not None and len(lines) <= _APART:
+        for path, (come, went) in sorted(lines.items()):
             told = [f"{many(come, 'line')} new"] if come else []
             told += [f"{went:,} gone" if come else f"{many(went, 'line')} gone"] if went else []
             yield Noticed("change", f"{path}: {', '.join(told)}", {"path": path, "new": come, "gone": went})
-    elif look.report.changed:
-        data = {"read": look.report.read, "dropped": look.report.dropped}
-        yield Noticed("changes", _counted(look.report), data)
+    elif report.changed:
+        yield Noticed("changes", _counted(report), {"read": report.read, "dropped": report.dropped})
 
 
 # -- events of the folder ---------------------------------------------------------------------------------------------

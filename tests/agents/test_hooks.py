@@ -349,14 +349,14 @@ def test_bounded_work_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_log_is_turned_over(tmp_path: Path) -> None:
     """One line a time, at most 256 KiB and one older file; a link or a missing folder is no reason to fail."""
-    log_hook(tmp_path, "nowhere")
+    log_hook(str(tmp_path), datetime(2025, 11, 30), "prompt", "nowhere")
     assert not list(tmp_path.iterdir())
     (tmp_path / ".memory").mkdir()
     for number in range(1200):
-        log_hook(tmp_path, f"line {number}\nforged " + "x" * 600)
+        log_hook(str(tmp_path), datetime(2025, 11, 30), "prompt", f"line {number}\nforged " + "x" * 600)
     sizes = [path.stat().st_size for path in (tmp_path / ".memory").iterdir()]
     assert len(sizes) == 2 and max(sizes) < 257 * 1024
-    assert all(line.startswith("line ") for line in log_of(tmp_path))
+    assert all(line.startswith("2025-11-30T00:00:00 prompt: line ") for line in log_of(tmp_path))
 
 
 # -- out of a transcript -----------------------------------------------------------------------------------------------

@@ -505,11 +505,6 @@ def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Row]:
     return _matching(index, [" ".join(phrase)], limit, "live")
 
 
-def quoted(phrase: Iterable[str]) -> str:
-    """Terms one after the other, as FTS5 wants a phrase."""
-    return '"' + " ".join(term.replace('"', "") for term in phrase) + '"'
-
-
 def own_and_entry(
     index: Index, wanted: Sequence[str], limit: int = 8, view: Literal["live", "trusted", "outside"] = "live"
 ) -> list[tuple[frozenset[str], Row]]:

@@ -12,7 +12,7 @@ from ...language.names import entity_key, is_han, tag_key
 from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression
 from ..row import Entity, Row
-from .entries import ON_PAGE, Filter, Query, quoted
+from .entries import ON_PAGE, Filter, Query
 
 
 def condition_of(query: Query, about: Sequence[Entity | str]) -> Filter:
@@ -73,7 +73,7 @@ def as_phrase(text: str) -> str:
     """The expression for words that stand together; empty without words. Of Chinese, pairs of characters do."""
     runs = [list(run) for _, run in groupby(terms(text), lambda term: is_han(term[0]))]
     pairs = ([term for term in run if len(term) > 1] if is_han(run[0][0]) else run for run in runs)
-    return " AND ".join(quoted(pair or run) for pair, run in zip(pairs, runs, strict=True))
+    return " AND ".join(match_expression([" ".join(pair or run)]) for pair, run in zip(pairs, runs, strict=True))
 
 
 def has_phrase(index: Index, phrase: str) -> bool:

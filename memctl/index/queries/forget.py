@@ -77,17 +77,19 @@ def with_an_end(expiry: Expiry) -> Filter:
 
 
 def unneeded(today: date) -> Filter:
-    """Old facts of the logs, of low importance, that no line names by its id. Elsewhere a person put them on purpose."""
-    aged = " OR ".join("(entry.kind = ? AND entry.day < ?)" for _ in _AGING)
-    values = [value for kind in _AGING for value in (kind.value, old_before(kind, today).isoformat())]
+    """Old facts of the logs, of low importance, that no line names by its id. Elsewhere a person put them on purpose.
+
+    Old is what was told two half-lives of its recency ago, two years for the world.
+    """
+    aging = (Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION)
+    old_before = {kind.value: days_before(today, 2 * HALF_LIFE_DAYS.get(kind, _DURABLE_DAYS)) for kind in aging}
+    aged = " OR ".join("(entry.kind = ? AND entry.day < ?)" for _ in aging)
+    values = [value for kind, day in old_before.items() for value in (kind, day.isoformat())]
     sql = (
         f"{_FACTS} AND {_IN_LOGS} AND ({aged}) AND coalesce(entry.importance, ?) <= ? "
         "AND NOT EXISTS (SELECT 1 FROM link WHERE link.target = entry.ref AND link.relation <> 'copies')"
     )
     return Filter(sql, (*values, LOW, LOW))
-
-
-_AGING = (Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION)
 
 
 def with_successors(today: date) -> Filter:
@@ -190,11 +192,6 @@ def drop_derived(workspace: Workspace) -> None:
     for path in (*derived, *reflected, *parts):
         with as_cannot_write(path):
             path.unlink(missing_ok=True)
-
-
-def old_before(kind: Kind, today: date) -> date:
-    """The day before which a line of this kind is old: two half-lives of its recency ago, two years for the world."""
-    return days_before(today, 2 * HALF_LIFE_DAYS.get(kind, _DURABLE_DAYS))
 
 
 def outdated_before(today: date) -> date:

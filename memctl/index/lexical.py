@@ -154,8 +154,10 @@ def score(
     tokens = {**forms, **dict(zip(query, query, strict=True))}
     found_in = {text: sorted(_line(text, tokens, others).places) for text in set(titles.values())}
     above = {row: found for row, text in titles.items() if (found := found_in[text]) and row in rows}
+    wanted = [*tokens, *(token[0] for token, _ in others)]  # to look for each costs half as much as to split a text
+    holding = {row for row, text in rows.items() if any(map(text.__contains__, wanted))}
     lines = {  # most lines beside a candidate hold no term; sorted: sums of floats depend on the order
-        row: _line(rows[row], tokens, others) for row in _holding(tokens, rows, others) | above.keys()
+        row: _line(rows[row], tokens, others) for row in holding | above.keys()
     }
     heard = _spread(sorted(rows), lines, above)
     follows = _following(query, lines.values())
@@ -205,12 +207,6 @@ def _line(text: str, tokens: Mapping[str, str], others: Sequence[Other]) -> _Lin
         if other[0][0] in text:
             _stand_in(other, words, places, counts)
     return _Line(places, counts, 1 / (1 - _B + _B * len(words) / _PIVOT))
-
-
-def _holding(tokens: Iterable[str], rows: Mapping[int, str], others: Sequence[Other]) -> set[int]:
-    """The rows that may hold a token: to look for each in the text costs half as much as to split it."""
-    wanted = [*tokens, *(token[0] for token, _ in others)]
-    return {row for row, text in rows.items() if any(map(text.__contains__, wanted))}
 
 
 def _stand_in(other: Other, words: Sequence[str], places: dict[str, list[int]], counts: dict[str, float]) -> None:

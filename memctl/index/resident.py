@@ -56,14 +56,11 @@ class FolderWatch:
 
         Each is watched before it is listed, so that a folder made meanwhile is noticed.
         """
-        whole = self._add_folder(os.fsencode(self._workspace.root))
+        watched = [self._add(self._fd, os.fsencode(self._workspace.root), _WANTED)]
         for folder, names, _ in os.walk(self._workspace.root):
             names[:] = [name for name in names if not name.startswith(".") and name not in SKIPPED]
-            whole = all([whole, *(self._add_folder(os.fsencode(os.path.join(folder, name))) for name in names)])
-        return whole
-
-    def _add_folder(self, folder: bytes) -> bool:
-        return self._add(self._fd, folder, _WANTED) >= 0
+            watched += [self._add(self._fd, os.fsencode(os.path.join(folder, name)), _WANTED) for name in names]
+        return min(watched) >= 0
 
     def close(self) -> None:
         """Stop watching."""

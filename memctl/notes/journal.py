@@ -108,7 +108,7 @@ def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> Non
                 for path in named:
                     _let_go([each for each in records if each.get("path") == path], bytes_of(path))
                 _write(workspace, records)
-    with suppress(OSError):
+    with suppress(OSError, MemctlError):
         _let_go_reflected(workspace, paths, bytes_of)
 
 
@@ -128,9 +128,7 @@ def _let_go_reflected(workspace: Workspace, paths: Sequence[str], bytes_of: Byte
     wanted = b"|".join(b"%d" % number for number in numbers) if len(numbers) < _FEW else rb"\d+"
     made = re.sub(rb'"(%s)": \["([0-9a-f]+)"' % wanted, left, raw)
     if made != raw:
-        beside = file.with_suffix(".left")
-        beside.write_bytes(made)
-        os.replace(beside, file)
+        write_derived(file, made)
 
 
 def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:

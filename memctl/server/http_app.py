@@ -17,7 +17,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -97,10 +97,9 @@ class Gate(NamedTuple):
             raise HttpRefusal(421, "the Host is not a name of this server", f"ask http://127.0.0.1:{self.port}")
         if headers.getlist("origin") not in ([], [f"http://{host[0]}"]):
             raise HttpRefusal(403, "requests of other pages are refused", "send no Origin, as programs do")
-        if not open_to_all:
-            self._check_token(headers.getlist("authorization"))
-
-    def _check_token(self, given: Sequence[str]) -> None:
+        if open_to_all:
+            return
+        given = headers.getlist("authorization")
         match = re.fullmatch(r"[Bb][Ee][Aa][Rr][Ee][Rr] +(\S+)", given[0]) if len(given) == 1 else None
         if not match or not secrets.compare_digest(match[1].encode("utf-8", "replace"), self.token):
             what = "the token is wrong" if any(given) else "a token is needed"

@@ -63,11 +63,10 @@ Params = Mapping[str, Any]
 
 
 class MessageError(Exception):
-    """Why a message gets no result, as JSON-RPC says it; `id` is that of the request, where it can be told."""
+    """Why a message gets no result, as JSON-RPC says it."""
 
-    def __init__(self, code: int, message: str, data: Any = None, id: Id | None = None) -> None:
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
-        self.id = id
         self.error = {"code": code, "message": message} | ({} if data is None else {"data": data})
 
 
@@ -92,7 +91,7 @@ class Wire:
                 if line.strip() and (message := _message(line)) is not None:
                     yield message
             except MessageError as error:
-                self.send(error.id, {"error": error.error})
+                self.send(None, {"error": error.error})
         _on_signals(signal.SIG_IGN)
         _end_soon()
 
@@ -127,8 +126,8 @@ class Wire:
             while not end.endswith(b"\n") and (piece := self._stream.readline(_LONGEST)):
                 end = end[-400:] + piece
             told = f"a message of more than {_LONGEST:,} bytes"
-            error = MessageError(_INVALID_REQUEST, told, id=_id(_ID_FIRST.match(raw) or _ID_LAST.search(end[-400:])))
-            self.send(error.id, {"error": error.error})
+            id = _id(_ID_FIRST.match(raw) or _ID_LAST.search(end[-400:]))
+            self.send(id, {"error": MessageError(_INVALID_REQUEST, told).error})
 
 
 def _message(line: bytes) -> Message | None:

@@ -88,9 +88,8 @@ class SharedServer:
             self._given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:  # whose text may quote the password
             raise unreadable from None
-        if any(
-            "@" in str(self._given.get(part)) for part in ("host", "port", "dbname")
-        ):  # a part of a password, it may be
+        parts = [str(self._given.get(part)) for part in ("host", "port", "dbname")]
+        if any("@" in part for part in parts):  # a part of a password, it may be
             raise unreadable
 
     @property

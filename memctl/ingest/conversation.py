@@ -69,9 +69,8 @@ class Dialogue:
     def utterance(self, turn: Turn, sentence: Sentence) -> Utterance:
         """A sentence with the name of who said it, or with what a user and an assistant are called in its language."""
         name = turn.name or (self._owner if turn.role == "user" else None)
-        return Utterance(
-            turn.number, name or lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0], sentence
-        )
+        usual = lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0]
+        return Utterance(turn.number, name or usual, sentence)
 
     def reported(self, turn: Turn, is_found: bool = False) -> Utterance | None:
         """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.
@@ -320,9 +319,8 @@ def outcome(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement 
     sign = bad or good
     if not sign or part.is_question or part.has("outcome_not") or part.has("decision"):
         return None
-    named = next(
-        (match["what"].strip() for shape in each(part.language, "tried") if (match := shape.search(part.plain))), ""
-    )
+    matches = (shape.search(part.plain) for shape in each(part.language, "tried"))
+    named = next((match["what"].strip() for match in matches if match), "")
     if good and bad and good.start() > bad.end() and not named:  # what was proposed did it in the end
         sign = good
     came = "fail" if sign is bad else "ok"

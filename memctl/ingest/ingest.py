@@ -368,9 +368,8 @@ class _IngestRun:
         certain = candidate.judgement.is_certain
         if certain and not (turn.sure or self.options.trust_marks):
             certain = False
-            self.notes.count(
-                line, "an answer can imitate the mark of a turn, so this is asked about; --trust-marks keeps it"
-            )
+            told = "an answer can imitate the mark of a turn, so this is asked about; --trust-marks keeps it"
+            self.notes.count(line, told)
         day = self._day(turn)
         self._found.append(candidate._replace(fact=judged, day=day, role=turn.role, line=line, certain=certain))
 

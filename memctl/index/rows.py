@@ -57,13 +57,18 @@ def iter_rows(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     if front is None:
         bad = Problem(1, "front matter that is not a YAML mapping, or over 32 KiB", "write `key: value` lines")
         problems.insert(0, (1, bad))
-    title = next((entry.content for entry in page.entries if entry.role is Role.HEADING), PurePosixPath(path).stem)
+    title = _page_title(path, page)
     entity = _entity_page(path, title, front or {})
     fitting = sum(1 for _ in _ordinals(page.entries))
     if fitting < len(page.entries):
         cut = Problem(1, "more entries than a page can have; the rest is not searched", "split the page")
         problems.append((page.entries[fitting].span.line, cut))
     return PageRows(path, day, title, entity, _rows(path, page, day, front or {}, held or {}), tuple(problems))
+
+
+def _page_title(path: str, page: Page) -> str:
+    """Its first heading, else the name of its file."""
+    return next((entry.content for entry in page.entries if entry.role is Role.HEADING), PurePosixPath(path).stem)
 
 
 def _told_days(front: FrontMatter) -> tuple[str, str] | None:

@@ -248,7 +248,7 @@ def _without_calls(message: Message, at: int, answered: set[tuple[int, str]], wa
         return message
     warnings.append(f"message {at + 1}: a tool call without a result is left out")
     made = dict(message)
-    if "tool_calls" in made:
+    if made.get("tool_calls"):
         made["tool_calls"] = [
             c for c in made["tool_calls"] if not (isinstance(c, dict) and str(c.get("id")) in open_calls)
         ]

@@ -567,3 +567,11 @@ def test_thanks_alone_recall_nothing_and_a_yes_goes_on(workspace: Workspace, tha
     assert "Chose PostgreSQL" not in json.dumps(silent.messages, ensure_ascii=False)
     spoken = sent(workspace, [*chat, user("Yes")])
     assert "Chose PostgreSQL" in json.dumps(spoken.messages, ensure_ascii=False)
+
+
+def test_a_message_whose_tool_calls_are_null_may_wait_for_its_function(tmp_path: Path) -> None:
+    """Some clients write `"tool_calls": null` beside the older `function_call`."""
+    call = {"role": "assistant", "content": "x", "tool_calls": None, "function_call": {"name": "f", "arguments": "{}"}}
+    with memctl.open(tmp_path) as memory:
+        done = memory.chat([{"role": "user", "content": "hi"}, call, {"role": "user", "content": "again"}])
+    assert [message["role"] for message in done.messages] == ["user", "assistant", "user"]

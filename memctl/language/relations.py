@@ -181,7 +181,8 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     # What goes on behind a value may take it back, unless the line says before it that things changed; and of some kinds
     # of values the shape alone is known.
     is_firm = not behind.strip(_FULL_STOPS) or (not rule.own and is_change(plain[: match.start("value")]))
-    closes = rule.value == "title" or (is_firm and not rule.wide and not (rule.own and rule.value in _SHAPED))
+    is_shape = rule.own and (rule.value in _SHAPED or (rule.value, rule.frame) == ("name", "noun"))
+    closes = rule.value == "title" or (is_firm and not rule.wide and not is_shape)
     return Relation("country" if is_country else rule.key, said, rule.wide, closes)
 
 

@@ -113,6 +113,7 @@ def test_a_long_line_states_nothing(hostile: str) -> None:
     ("We use MySQL", True), ("We moved to MySQL, and rolled it back.", False),
     ("My name is Wrong", False), ("I work at Starbucks on Fridays", False),
     ("Живу в Твери", True), ("Живу в Твери на выходных", False), ("Меня зовут Папа", False),
+    ("Имя: README", False), ("Project: Phase 2", False),
     ("我住在苏州", True), ("我住在苏州，这个月", False), ("我叫代驾", False),
 ])  # fmt: skip
 def test_what_goes_on_behind_a_value_closes_nothing(text: str, closes: bool) -> None:

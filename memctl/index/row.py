@@ -58,6 +58,16 @@ class Row(NamedTuple):
         return Period(iso_day(self.first), iso_day(self.last))
 
     @property
+    def closes(self) -> bool:
+        """True where it ends another value of its slot; else it fills an empty slot only."""
+        return not self.marked & 4
+
+    @property
+    def happened(self) -> bool:
+        """True where its time tells when something was: it is no less true after that."""
+        return bool(self.marked & 8)
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The keys of those whom it names."""
         return tuple(self.names.split("\n")) if self.names else ()

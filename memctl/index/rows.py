@@ -192,7 +192,7 @@ class _EntryReader:
             last=_text(period.last),
             slot=slot.key if slot else None,
             same=value_key(slot.key, slot.value) if slot and slot.value else twin,
-            # 1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 in a wider wording; 8 an event.
+            # 1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 closes nothing; 8 an event.
             marked=(is_correction(fact.text) and slot.closes)
             + 2 * ((fact.importance or 0) >= 1 or not (self.day or "/" in self.path))
             + 4 * (not slot.closes)
@@ -319,7 +319,7 @@ def _happened(fact: Fact, valid: Period, day: date | None) -> bool:
         return True
     if fact.valid or fact.until or fact.ttl or not (valid.first and valid.last and day) or is_plan(fact.text):
         return False
-    is_unit = (valid.last - valid.first).days < _WEEK or str(valid).count("-") < 2  # 2025, 2025-11
+    is_unit = (valid.last - valid.first).days < _WEEK or ".." not in str(valid)  # a range is spelled with dots
     return is_unit and (valid.last < day or is_past(fact.text))
 
 

@@ -1,11 +1,12 @@
 """Relations that have one value at a time, read from the sentence itself: "lives in Lisbon" fills the slot `city`.
 
 A closed registry (relations.txt of each language). Only a plain main clause at the start of a line counts:
-affirmative, in the present tense, unhedged, about the one entity of the line. Whatever is in doubt fills no slot, because
-a slot that is filled closes older lines; an unknown relation may have many values, and closes nothing.
+affirmative, in the present tense, unhedged, about the one entity of the line. Whatever is in doubt fills no slot, because a
+slot that is filled enters every context; an unknown relation may have many values, and fills none.
 
 A line without an entity is the owner's: "my name is Ivan", "our database is PostgreSQL", "the user lives in Lisbon".
-Wider wordings ("Moved to Hamburg") fill an empty slot and close nothing: whether they replace a value is a question.
+Not all end another value (`Relation.closes`): a wider wording ("Moved to Hamburg"), a sentence that goes on behind its value
+and a name of which only the shape is known fill an empty slot, and whether they replace a value is a question.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _hit(entry: Row, seen: CurrentLine, verdict: Validities, day: date, names: K
         private=bool(entry.private),
         superseded_by=verdict.entries[by].ref if by is not None else None,
         expired=has_ended(valid, day)
-        and not entry.marked & 8
+        and not entry.happened
         and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
         retracted=bool(standing and standing.retracted),
         fact=text.fact,

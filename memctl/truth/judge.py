@@ -119,8 +119,8 @@ def _claim(entry: Row, entity: str) -> Claim:
         corrects=_linked(entry, "corrects"),
         amends=bool(entry.marked & 1),
         pinned=bool(entry.marked & 2),
-        wide=bool(entry.marked & 4),
-        happened=bool(entry.marked & 8),
+        closes=entry.closes,
+        happened=entry.happened,
         by=next(iter(_linked(entry, "by")), None),
     )
 

@@ -123,7 +123,7 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     newer: dict[int, Row] = {}
     for some in (wanted[:_FIRST], wanted[_FIRST:]):  # what is shown first is looked at by itself
         newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
-    newer |= finder.wider(wanted)
+    newer |= finder.waiting(wanted)
     standing = _standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)])
     nearest = _nearest(standing)
     best: dict[int, Replaced] = {}
@@ -223,18 +223,18 @@ class _Finder:
         return found
 
     def _in_slot(self, entry: Row) -> list[Replaced]:
-        """Other values of the slot of an entry that is in a wider wording: what they were replaced by is a question."""
-        if entry.slot is None or not entry.marked & 4 or not is_trusted(entry.origin):
+        """Other values of the slot of an entry that closes nothing: whether it replaces them is a question."""
+        if entry.slot is None or entry.closes or not is_trusted(entry.origin):
             return []
         held = queries.in_slots(self._index, entry.slot, keys_of(self._index, entry.subject))
         before = (row for row in held if row.told < entry.told and row.same != entry.same and is_trusted(row.origin))
         return [Replaced(row, entry, judged("replacement", "replaces", "replaced: slot", entry.slot)) for row in before]
 
-    def wider(self, entries: Iterable[Row]) -> dict[int, Row]:
-        """Lines, by id, that may fill the slots of some entries in a wider wording."""
+    def waiting(self, entries: Iterable[Row]) -> dict[int, Row]:
+        """Lines, by id, that fill the slots of some entries and close nothing."""
         slots = {(entry.slot, keys_of(self._index, entry.subject)) for entry in entries if entry.slot}
         marked = sorted(slot for slot in slots if has_marked(self._index, *slot))
-        rows = [row for slot in marked for row in queries.in_slots(self._index, *slot) if row.marked & 4]
+        rows = [row for slot in marked for row in queries.in_slots(self._index, *slot) if not row.closes]
         self.read(rows)
         return {row.id: row for row in rows}
 

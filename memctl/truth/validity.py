@@ -30,13 +30,13 @@ class Claim(NamedTuple):
     pinned: bool = False  # no rule closes it, only a line that names it
     happened: bool = False  # it tells what was at some time, and is no less true after that
     by: str | None = None  # the line that supersedes or corrects in its place
-    wide: bool = False  # in a wider wording: it closes nothing
+    closes: bool = True  # another value of its slot; else it fills an empty slot only
 
 
 class Validity(NamedTuple):
     """How a claim holds on a day: when it was true, what replaced it (an id), whether it was never true at all.
 
-    One that waits is in a wider wording beside another value of its slot, until the owner says which of them holds.
+    One that waits closes nothing and stands beside another value of its slot, until the owner says which of them holds.
     """
 
     valid: Period
@@ -67,13 +67,13 @@ def has_ended(valid: Period, today: date) -> bool:
 def versions(claims: Iterable[Claim]) -> list[Claim]:
     """The claims of one slot from the first version to the last: by when they became true, then by when they were told.
 
-    A line written late about an earlier time therefore becomes history instead of news. One in a wider wording does not.
+    A line written late about an earlier time therefore becomes history instead of news. One that closes nothing does not.
     """
     return sorted(claims, key=_version)
 
 
 def _version(claim: Claim) -> _Version:
-    first = claim.day if claim.wide else claim.valid.first
+    first = claim.valid.first if claim.closes else claim.day
     return (first or date.min, claim.day or date.min, claim.place)
 
 
@@ -101,12 +101,19 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
         if corrects or was_ahead or has_begun(newer.valid, today):
             _replace(found, older, newer, retracted=older.id in never_true)
     for in_slot in slots.values():
-        held: int | None = None
-        for claim in in_slot if any(claim.wide for claim in in_slot) else ():
-            if claim.trusted and found[claim.id].holds(today):
-                held = claim.same if held is None or not claim.wide else held
-                found[claim.id] = found[claim.id]._replace(waits=claim.same != held)
+        _wait_for_answers(in_slot, today, found)
     return found
+
+
+def _wait_for_answers(claims: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
+    """Let those claims of one slot wait that close nothing and give it another value than it holds."""
+    held: int | None = None
+    for claim in claims:
+        if claim.trusted and found[claim.id].holds(today):
+            if claim.closes or held is None:
+                held = claim.same
+            elif claim.same != held:
+                found[claim.id] = found[claim.id]._replace(waits=True)
 
 
 def _links(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
@@ -127,10 +134,10 @@ def _links(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
 
 def _replace_within_slot(claims: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
     """End and retract the claims of one slot, which are in order of versions."""
-    corrected = dict(_corrected_in_words([claim for claim in claims if claim.trusted and not claim.wide]))
+    corrected = dict(_corrected_in_words([claim for claim in claims if claim.trusted and claim.closes]))
     begun = [claim for claim in claims if has_begun(claim.valid, today)]
     told = [claim for claim in begun if claim.trusted and claim.id not in corrected]
-    closing = [claim for claim in told if not claim.wide]
+    closing = [claim for claim in told if claim.closes]
     for claim in begun if closing else ():
         if not claim.trusted and claim.same != closing[-1].same:
             _replace(found, claim, closing[-1])
@@ -143,7 +150,7 @@ def _replace_within_slot(claims: Sequence[Claim], today: date, found: dict[int, 
 
 
 def _successors(claims: Sequence[Claim], closing: Sequence[Claim]) -> Iterator[Claim | None]:
-    """For each claim the first later one that says something else, of those that are not in a wider wording.
+    """For each claim the first later one that says something else, of those that close another value.
 
     Nothing orders two claims of one day on two pages: neither is the later one, and both hold (a conflict).
     """
@@ -157,7 +164,7 @@ def _successors(claims: Sequence[Claim], closing: Sequence[Claim]) -> Iterator[C
 
     passed = 0
     for claim in claims:
-        passed += not claim.wide
+        passed += claim.closes
         day, page = _version(claim)[:2], claim.place[0]
         found = other_from(passed, claim.same)
         if found is None or (days[found], closing[found].place[0]) != (day, page):

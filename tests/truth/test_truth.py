@@ -195,7 +195,7 @@ def test_wider_wordings_of_one_slot() -> None:
     """Each is held against the plain lines alone: twice as many take twice the calls."""
 
     def work(size: int) -> None:
-        made = [claim(n, date(1990, 1, 1) + timedelta(n), wide=n % 9 > 0, same=n % 4) for n in range(size)]
+        made = [claim(n, date(1990, 1, 1) + timedelta(n), closes=n % 9 == 0, same=n % 4) for n in range(size)]
         assert sum(each.replaced_by is None for each in validities(made, TODAY).values()) < 12
 
     assert calls(partial(work, 2_000)) / calls(partial(work, 1_000)) < 2.2

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind
 from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
-from ..language.relations import DATED, relation
+from ..language.relations import relation
 from ..markdown.grammar import printable_line, render
 from .conversation import Dialogue, EarlierStatement, agreed, continued, corrected, finding, joined, outcome
 from .own_words import Sentence, fold, language_of, own_sentences, pairs
@@ -177,8 +177,7 @@ def _candidate(
     language, said = sentence.language, found.told or found.said
     speaker = (turn.name or owner) if turn.role == "user" else None
     day = turn.when.date() if turn.when else None
-    text, period = dated(narrated(said, language, speaker, turn.role), language, day)
-    text = _tidy(text)
+    text = _tidy(dated(narrated(said, language, speaker, turn.role), language, day))
     if not text or not before.is_new(text):
         return
     names = names_in(fold(said), language, tuple(before.names))
@@ -186,12 +185,12 @@ def _candidate(
     before.statements.append(EarlierStatement(turn.number, text))
     fact = Fact(
         found.kind, text, _about(names, text, speaker if turn.name else None, owner), confidence=found.confidence,
-        importance=found.importance, valid=period, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
+        importance=found.importance, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
     )  # fmt: skip
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]
     judgement = _judgement(found, before.between_people)
-    kept = _of_slot(fact, turn.role == "user" and not speaker, day)
+    kept = _of_slot(fact, turn.role == "user" and not speaker)
     yield CandidateFact(kept, turn.number, name, judgement, sentence.said, corrects, found.instead)
 
 
@@ -219,18 +218,15 @@ def _about(names: tuple[str, ...], text: str, speaker: str | None, owner: str | 
     return tuple(dict.fromkeys(names))[:3]
 
 
-def _of_slot(fact: Fact, alone: bool, day: date | None) -> Fact:
-    """The fact about the one whose slot its text fills. A time before `day` is when it began, unless it is the value.
+def _of_slot(fact: Fact, alone: bool) -> Fact:
+    """The fact about the one whose slot its text fills. When it is true is read from its text, as in any line.
 
     In a chat of the user's `alone` a slot without a name before it is the owner's, whatever its value names.
     """
     whose = [(), *((name,) for name in fact.entities)] if alone else [(name,) for name in fact.entities]
     for about in whose if fact.kind is Kind.WORLD else ():
-        if found := relation(fact.text, about):
-            valid = fact.valid
-            if valid and valid.last and day and valid.last <= day:
-                valid = valid._replace(last=None)
-            return replace(fact, entities=about, valid=None if found.key in DATED else valid)
+        if relation(fact.text, about):
+            return replace(fact, entities=about)
     return fact
 
 

@@ -348,25 +348,22 @@ def _irregular() -> dict[str, str]:
     return dict(pair.split(":") for pair in vocabulary("third_person_verbs"))
 
 
-def dated(text: str, language: str, day: date | None) -> tuple[str, Period | None]:
-    """`text` with relative days as dates, and the period it speaks of if it is the only one.
+def dated(text: str, language: str, day: date | None) -> str:
+    """`text` with relative days as dates: "yesterday" becomes one, "last week" keeps its words and gets its days in brackets.
 
-    "yesterday" becomes a date, "last week" keeps its words and gets its days in brackets; dates with a month stay.
+    Dates with a month stay as they were said, and what may be one of two days: "on Friday", "next Friday" on a Wednesday.
     """
     if day is None or day.year < 2 or day.year > 9000:
-        return text, None
-    apart = [match.span() for match in quoted(_CODE, _SINGLE).finditer(text)]
-    mentions = [m for m in find_times(text, day) if not any(start <= m.start < end for start, end in apart)]
+        return text
+    apart = [*quoted(_CODE, _SINGLE).finditer(text), *rx(language, "kept_days").finditer(text)]
     later = {(m.start, m.end): m.period for m in find_times(text, day + timedelta(days=37))}
-    period: Period | None = None
-    for mention in reversed(mentions):
-        before, said, after = text[: mention.start], text[mention.start : mention.end], text[mention.end :]
-        absolute = any_language("absolute_date", r"\d{4}|[.]\d").search(said)
-        if absolute or later.get((mention.start, mention.end)) == mention.period:
+    for mention in reversed(find_times(text, day)):
+        is_apart = any(each.start() < mention.end and mention.start < each.end() for each in apart)
+        if is_apart or mention.cycle or later.get((mention.start, mention.end)) == mention.period:
             continue
-        period = mention.period
-        text = before + _as_date(said, period, before, language) + after
-    return _with_capital(text), period if len(mentions) == 1 else None
+        before, said, after = text[: mention.start], text[mention.start : mention.end], text[mention.end :]
+        text = before + _as_date(said, mention.period, before, language) + after
+    return _with_capital(text)
 
 
 def _as_date(said: str, period: Period, before: str, language: str) -> str:

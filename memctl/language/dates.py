@@ -9,7 +9,7 @@ order, and one function for each meaning turns it into days. Weeks start on Mond
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache, lru_cache
@@ -50,11 +50,15 @@ _CODE_RIGHT = frozenset("([=")
 
 
 class Mention(NamedTuple):
-    """A time expression at `text[start:end]` and the whole days that it names."""
+    """A time expression at `text[start:end]` and the whole days that it names.
+
+    `cycle`: days after which the same words fit again ("Friday" 7, "May 5" 365); 0 when they name one day for good.
+    """
 
     start: int
     end: int
     period: Period
+    cycle: int = 0
 
 
 def shifted(day: date, count: int, unit: int) -> date:
@@ -257,8 +261,11 @@ class _Point(NamedTuple):
     def phrase(self, today: date, bound: str = "", more: int = 0) -> _DatePhrase:
         """The point, or what "since", "until", "before" or "after" it means, with `more` tokens behind it."""
         period = self.on(today)
+        # Who says "next Friday" on a Wednesday may mean that of this week or of the next.
+        in_week = self._replace(slots=self.slots | {"rel": 0}).on(today) if self.meaning == "rel_weekday" else None
+        cycle = 7 if in_week and period == in_week and self.slots["rel"] else self.cycle
         period = _bounded(bound, period) if bound and period else period
-        return _DatePhrase(self.end + more, period, self.cycle, self.bare_year and not more)
+        return _DatePhrase(self.end + more, period, cycle, self.bare_year and not more)
 
 
 def _point(tokens: list[DateToken], at: int, level: int) -> _Point | None:
@@ -409,11 +416,15 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
-def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
+def find_times(text: str, today: date) -> list[Mention]:
+    """All time expressions in free text, left to right, without overlaps; offsets are characters of `text`.
+
+    Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") by itself is not a mention.
+    """
     cutter = lexer(languages_of(text))
     tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
     first_words = {*_orders(), *_OPENERS} if tokens else set[str]()
-    at = 0
+    at, found = 0, list[Mention]()
     while at < len(tokens):
         idle = first_words.isdisjoint(tokens[at].readings)
         phrase = None if idle else _phrase(tokens, at, today, 0)
@@ -421,16 +432,9 @@ def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
             at += 1
             continue
         if phrase.period and _stands_alone(text, tokens, at, phrase):
-            yield Mention(tokens[at].start, tokens[phrase.end - 1].end, phrase.period), phrase.cycle
+            found.append(Mention(tokens[at].start, tokens[phrase.end - 1].end, phrase.period, phrase.cycle))
         at = phrase.end
-
-
-def find_times(text: str, today: date) -> list[Mention]:
-    """All time expressions in free text, left to right, without overlaps; offsets are characters of `text`.
-
-    Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") by itself is not a mention.
-    """
-    return [mention for mention, _ in _scan(text, today)]
+    return found
 
 
 def _whole(text: str, today: date) -> Period | None:
@@ -474,14 +478,15 @@ def parse_when(text: str, today: date) -> Period | None:
     return _whole(text, today)
 
 
-def _settled(period: Period, cycle: int, day: date, past: bool) -> bool:
+def _settled(mention: Mention, day: date, past: bool) -> bool:
     """False for a day without a year or week that may as well be the coming one: any Friday, half a year back, and, but
     for "since", in a text that tells of nothing past ("our wedding is on December 12")."""
+    (first, last), cycle = mention.period, mention.cycle
     if not cycle:
         return True
-    if period.first is not None and period.last is None:
-        return cycle <= 7 or day - period.first < _NEAR
-    return cycle > 7 and past and period.first is not None and period.last is not None and day - period.last < _NEAR
+    if first is not None and last is None:
+        return cycle <= 7 or day - first < _NEAR
+    return cycle > 7 and past and first is not None and last is not None and day - last < _NEAR
 
 
 def valid_from_text(text: str, day: date | None) -> Period | None:
@@ -493,11 +498,11 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
         once, again = (set(find_times(text, date(year, 5, 17))) for year in (1999, 2013))
         periods = {mention.period for mention in once & again}
     else:
-        hits = list(_scan(text, day))
+        hits = find_times(text, day)
         past = bool(hits) and is_past(text)  # nearly all lines name no time
-        if not all(_settled(mention.period, cycle, day, past) for mention, cycle in hits):
+        if not all(_settled(mention, day, past) for mention in hits):
             return None
-        periods = {mention.period for mention, _ in hits}
+        periods = {mention.period for mention in hits}
     return periods.pop() if len(periods) == 1 else None
 
 
@@ -506,10 +511,10 @@ def coming(text: str, day: date) -> tuple[date, date] | None:
 
     None where it tells of the past, or names several times. A guess: enough for a question, too little for when something holds.
     """
-    hits = list(_scan(text, day))
-    if len(hits) != 1 or hits[0][1] <= 7 or is_past(text):
+    hits = find_times(text, day)
+    if len(hits) != 1 or hits[0].cycle <= 7 or is_past(text):
         return None
-    first, last = hits[0][0].period
+    first, last = hits[0].period
     if first and last and first <= day:
         first, last = shifted(first, 12, _MONTH), shifted(last, 12, _MONTH)
     return (first, last) if first and last and first < day + _NEAR else None
@@ -517,7 +522,7 @@ def coming(text: str, day: date) -> tuple[date, date] | None:
 
 def only_begins(text: str, day: date) -> bool:
     """True where a text told on `day` names a day from which on something holds: "from Monday on", «с понедельника», 从周一起."""
-    return any(found.period.last is None or _from_word().search(text, 0, found.start) for found, _ in _scan(text, day))
+    return any(at.period.last is None or _from_word().search(text, 0, at.start) for at in find_times(text, day))
 
 
 @cache
@@ -531,8 +536,8 @@ def _from_word() -> re.Pattern[str]:
 
 def all_past(text: str, day: date) -> bool:
     """True where a text told on `day` names days, and each for sure before it, or in a tale of the past that day at the latest."""
-    hits, end = list(_scan(text, day)), day + is_past(text) * _DAY
-    return bool(hits) and all(not cycle and (found.period.last or day) < end for found, cycle in hits)
+    hits, end = find_times(text, day), day + is_past(text) * _DAY
+    return bool(hits) and all(not found.cycle and (found.period.last or day) < end for found in hits)
 
 
 @lru_cache(maxsize=4096)

@@ -35,13 +35,14 @@ _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
 _ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
 _MARKS = re.compile(r"[\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)")  # what stands between them, somebody else may say
-_NAMED = ("town", "place", "name", "whole", "firm")
+_NAMED = ("town", "place", "name", "human", "whole", "firm")
+_PEOPLE = ("human", "given", "kin", "holder")  # nobody of the name of a town or a program is certain
 _ALONE = frozenset((*_NAMED, "person", "kin", "holder", "zone", "dbms", "version"))  # nothing goes on behind it
 # What goes on to the end of its clause (of other kinds the shape is all), and what may be made of words that cast a doubt
 # elsewhere: May, 谷歌, ann@example.org.
 _LOOSE = frozenset(("date", "day", "number", "licence", "post", "quoted", "titled", "called", "own_name", "nick"))
 _SHAPED = frozenset(("quoted", "titled", "called", "own_name", "nick", "whole", "org"))
-_PROPER = frozenset((*_NAMED, "person", "kin", "holder", "org", "given", "own_name", "email"))
+_PROPER = frozenset((*_NAMED, *_PEOPLE, "person", "org", "own_name", "email"))
 
 
 class Relation(NamedTuple):
@@ -269,15 +270,15 @@ def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
 def _is_refused(kind: str, rest: str, told: str, chosen: tuple[str, ...]) -> bool:
     """True for a negation or a question word, for several names, and for a common noun where a name is wanted."""
     said = partial(pattern, chosen, "relations")
-    placed = kind in ("town", "place", "org", "firm") and _is_listed(told, "cities", "countries")
-    named = kind in ("town", "name", "given", "firm") and not placed
+    placed = kind not in ("name", "whole") and _is_listed(told, "cities", "countries")
+    named = kind in ("town", "name", "human", "given", "firm") and not placed
     return bool(
         re.match(said("no value"), rest, re.IGNORECASE)
         or re.search(said("question words"), rest[:20])
         or (kind in _ALONE and re.search(said("several"), told))
         or (named and (re.match(said("no name"), rest) or _is_common(told, chosen)))
-        or (kind in ("place", "org", "firm") and placed is not (kind == "place"))
-        or (kind == "org" and _is_listed(told, "software"))
+        or (kind in ("place", "org", "firm", *_PEOPLE) and placed is not (kind == "place"))
+        or (kind in ("place", "org", *_PEOPLE) and _is_listed(told, "software"))
         or (kind == "town" and not placed and not re.search(_shape("place ending", chosen), told, re.IGNORECASE))
     )
 

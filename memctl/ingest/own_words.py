@@ -48,7 +48,7 @@ def language_of(text: str) -> str:
     if sum(map(is_han, text)) > 1:
         return "zh"
     cyrillic = sum("\u0400" <= char <= "\u04ff" for char in text)
-    return "ru" if cyrillic > 2 else "en"
+    return "ru" if cyrillic > 2 or 0 < cyrillic == sum(map(str.isalpha, text)) else "en"
 
 
 @cache

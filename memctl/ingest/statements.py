@@ -349,17 +349,17 @@ def _irregular() -> dict[str, str]:
 
 
 def dated(text: str, language: str, day: date | None) -> str:
-    """`text` with relative days as dates: "yesterday" becomes one, "last week" keeps its words and gets its days in brackets.
+    """`text` with relative days as dates: "yesterday" becomes one, "last week" and "tonight" get theirs in brackets.
 
-    Dates with a month stay as they were said, and what may be one of two days: "on Friday", "next Friday" on a Wednesday.
+    What may be one of two days stays as it was said: "on Friday", "next Friday" on a Wednesday, "until next week".
     """
     if day is None or day.year < 2 or day.year > 9000:
         return text
     apart = [*quoted(_CODE, _SINGLE).finditer(text), *rx(language, "kept_days").finditer(text)]
-    later = {(m.start, m.end): m.period for m in find_times(text, day + timedelta(days=37))}
+    later = {each[:3] for each in find_times(text, day + timedelta(days=37))}
     for mention in reversed(find_times(text, day)):
         is_apart = any(each.start() < mention.end and mention.start < each.end() for each in apart)
-        if is_apart or mention.cycle or later.get((mention.start, mention.end)) == mention.period:
+        if is_apart or mention[:3] in later or mention.cycle or mention.period.first is None:
             continue
         before, said, after = text[: mention.start], text[mention.start : mention.end], text[mention.end :]
         text = before + _as_date(said, mention.period, before, language) + after
@@ -367,7 +367,7 @@ def dated(text: str, language: str, day: date | None) -> str:
 
 
 def _as_date(said: str, period: Period, before: str, language: str) -> str:
-    if period.first != period.last or period.first is None:
+    if period.first != period.last or rx(language, "part_of_day").search(said):
         return f"{said} ({period})"
     return str(period) if language != "en" or rx("en", "before_date").search(before) else f"on {period}"
 

@@ -263,7 +263,7 @@ class _Point(NamedTuple):
         period = self.on(today)
         # Who says "next Friday" on a Wednesday may mean that of this week or of the next.
         in_week = self._replace(slots=self.slots | {"rel": 0}).on(today) if self.meaning == "rel_weekday" else None
-        cycle = 7 if in_week and period == in_week and self.slots["rel"] else self.cycle
+        cycle = 7 if in_week and period == in_week and self.slots["rel"] > 0 else self.cycle
         period = _bounded(bound, period) if bound and period else period
         return _DatePhrase(self.end + more, period, cycle, self.bare_year and not more)
 

@@ -87,9 +87,8 @@ def open_transcript(workspace: Workspace, path: Path, newest: int | None = None)
     with opened as stream:
         status = os.fstat(stream.fileno())
         first = _skip(stream, status.st_size - newest) if newest is not None else 1
-        yield TranscriptSource(
-            pieces_of(stream, name), _cited_as(workspace, path), _day_of(path, status), first, status.st_size
-        )
+        pieces, cited = pieces_of(stream, name), _cited_as(workspace, path)
+        yield TranscriptSource(pieces, cited, _day_of(path, status), first, status.st_size)
 
 
 def _skip(stream: BinaryIO, size: int) -> int:
@@ -443,7 +442,7 @@ class _IngestRun:
         refused = sorted(self._refused, key=lambda each: each.line)
         told = [str(notice) for notice in self.notes.all()]
         return Ingested(
-            tuple(chosen), tuple(asked), tuple(refused), dict(self._counts), kept, diffs, (*told, *self.warnings),
+            tuple(chosen), tuple(asked), tuple(refused), dict(self._counts), tuple(kept), tuple(diffs), (*told, *self.warnings),
             self.notes.form, self.notes.encoding, self._turns, self.complete,
         )  # fmt: skip
 
@@ -484,9 +483,7 @@ class _IngestRun:
                 raise Usage(f"there is no candidate {wanted}; there are {len(new)}", "see the numbers with --review")
         return [each for each in new if (only is None or each.number in only) and each.number not in but]
 
-    def _write(
-        self, chosen: Sequence[CandidateFact], apply: bool
-    ) -> tuple[tuple[RetainedFact, ...], tuple[tuple[date, str], ...]]:
+    def _write(self, chosen: Sequence[CandidateFact], apply: bool) -> tuple[list[RetainedFact], list[tuple[date, str]]]:
         """Retain by day, the oldest first: what is kept when a later day fails stays kept, and the next run goes on."""
         kept: list[RetainedFact] = []
         diffs: list[tuple[date, str]] = []
@@ -498,7 +495,7 @@ class _IngestRun:
             elif done.diff:
                 diffs.append((day, done.diff))
             self.warnings += [warning for warning in done.warnings if warning not in self.warnings]
-        return tuple(kept), tuple(diffs)
+        return kept, diffs
 
 
 def _question(each: CandidateFact) -> Uncertain:

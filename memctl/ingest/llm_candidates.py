@@ -100,14 +100,10 @@ def _read(answer: Any, turns: dict[int, Turn]) -> Iterator[CandidateFact]:
         if quote is None:
             continue
         about = tuple(name for name in item["about"][:4] if name.strip() and name in turn.text)
-        importance = round(float(item["importance"]), 2)
-        fact = Fact(
-            _KINDS[item["kind"]], " ".join(quote.split()), about, importance=importance, cues=_cues(item["cues"], quote)
-        )
-        said_by = turn.name or f"the {turn.role}"
-        judgement = judged(
-            "keep", item["rule"], "keep model", f"chosen by the local model; the words are those of {said_by}"
-        )
+        importance, cues = round(float(item["importance"]), 2), _cues(item["cues"], quote)
+        fact = Fact(_KINDS[item["kind"]], " ".join(quote.split()), about, importance=importance, cues=cues)
+        reason = f"chosen by the local model; the words are those of {turn.name or f'the {turn.role}'}"
+        judgement = judged("keep", item["rule"], "keep model", reason)
         yield CandidateFact(fact, turn.number, item["rule"], judgement, quote)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms
@@ -33,7 +33,8 @@ _RECALLED = re.compile(  # a line of memory: the grammar, a citation, or a fact'
     r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s|.*?(?:\.md#L|\^[fo]-[0-9a-z]{8}\b)"
 )
 _NAME = re.compile(r"[A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4}")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
+_ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}(?:[.)]\s+|、))")
+_ITEM_WITHIN = re.compile(r"(?<![^\s:：，,。；;])(\d{1,2})(?:[.)]\s+|、)")
 
 
 def fold(text: str) -> str:
@@ -246,9 +247,8 @@ def _last_closing(lines: list[str]) -> dict[str, int]:
 def _leads_to_paste(line: str, following: list[str]) -> bool:
     """True for "here is the mail:" at the end of a line, with more to come: what follows is somebody else's."""
     bare = line.rstrip()
-    if not following or not bare.endswith((":", "：")) or len(bare) > 300:
-        return False
-    return bool(rx(language_of(bare), "paste_lead").search(fold(bare)))
+    may_lead = following and bare.endswith((":", "：")) and len(bare) <= 300
+    return bool(may_lead and rx(language_of(bare), "paste_lead").search(fold(bare)))
 
 
 def _asks_about_text(line: str) -> int | None:
@@ -274,7 +274,7 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
 def _prose(lines: list[str]) -> str:
     """The lines without headings and marks of a list; one that goes on in lower case goes on with the sentence."""
     block = ""
-    for line in lines:
+    for line in chain.from_iterable(map(_items, lines)):
         if line.lstrip().startswith("#"):
             continue
         item = _ITEM.match(line)
@@ -283,6 +283,16 @@ def _prose(lines: list[str]) -> str:
         between = " " if goes_on else "\n"
         block = f"{block}{between}{text}" if block else text
     return block
+
+
+def _items(line: str) -> list[str]:
+    """The items of a list that stands on one line, "1. tests 2. docs", with what is before it; else the line."""
+    marks = list(_ITEM_WITHIN.finditer(line))
+    counts = len(marks) > 1 and [int(mark[1]) for mark in marks] == [*range(1, len(marks) + 1)]
+    if not counts or line[: marks[0].start()].rstrip()[-1:].isalnum():
+        return [line]
+    starts = (0, *(mark.start() for mark in marks), len(line))
+    return [line[first:last] for first, last in pairwise(starts) if first < last]
 
 
 def _blank(match: re.Match[str]) -> str:

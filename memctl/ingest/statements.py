@@ -14,7 +14,7 @@ from functools import cache, lru_cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
-from ..facts import Kind, Period
+from ..facts import Kind
 from ..language.dates import find_times
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
 from ..language.relations import relation
@@ -361,15 +361,13 @@ def dated(text: str, language: str, day: date | None) -> str:
         is_apart = any(each.start() < mention.end and mention.start < each.end() for each in apart)
         if is_apart or mention[:3] in later or mention.cycle or mention.period.first is None:
             continue
-        before, said, after = text[: mention.start], text[mention.start : mention.end], text[mention.end :]
-        text = before + _as_date(said, mention.period, before, language) + after
+        before, said, days = text[: mention.start], text[mention.start : mention.end], str(mention.period)
+        if mention.period.first != mention.period.last or rx(language, "part_of_day").search(said):
+            days = f"{said} ({days})"
+        elif language == "en" and not rx("en", "before_date").search(before):
+            days = f"on {days}"
+        text = before + days + text[mention.end :]
     return _with_capital(text)
-
-
-def _as_date(said: str, period: Period, before: str, language: str) -> str:
-    if period.first != period.last or rx(language, "part_of_day").search(said):
-        return f"{said} ({period})"
-    return str(period) if language != "en" or rx("en", "before_date").search(before) else f"on {period}"
 
 
 def names_in(plain: str, language: str, known: Collection[str] = ()) -> tuple[str, ...]:

@@ -147,7 +147,7 @@ def test_the_first_person_becomes_the_speaker(case: dict[str, Any]) -> None:
     ("Нас теперь шестеро, на прошлой неделе двое ушли.", "(2026-02-23..2026-03-01)"), ("我们团队现在6个人，上周走了两个。", "(2026-02-23..2026-03-01)"),
     ("Goran will write the migration by Monday.", "by Monday"), ("Договор с Альфой подписываем в понедельник.", "в понедельник"),
     ("We fly to Oslo next Friday.", "next Friday"), ("我下周三四请假，带我妈去医院。", "下周三四"), ("My knee is sore after yesterday's run.", "yesterday's"),
-    ("Anna is in Porto until next week.", "until next week."), ("今晚八点和李娜吃饭。", "今晚 (2026-03-04)"),
+    ("Anna is in Porto until next week.", "until next week."), ("В прошлый понедельник забронировала дом в Казбеги.", "В прошлый понедельник"), ("今晚八点和李娜吃饭。", "今晚 (2026-03-04)"),
 ])  # fmt: skip
 def test_yesterday_becomes_a_date(said: str, told: str) -> None:
     """In the text alone, where a day of an aside ends nothing, and where only one day can be meant; without a time nothing does."""

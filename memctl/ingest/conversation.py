@@ -158,9 +158,8 @@ def agreed(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement |
     if rest or not 0 < len(found) <= _PROPOSALS or any(each.sentence.is_question for each in last if each != found[-1]):
         return None
     said = _told((found[-1], before.utterance(turn, sentence)))
-    return FoundStatement(
-        "agreed", Kind.EXPERIENCE, said, f"agreed to what turn {turn.number - 1} proposed", 0.7, told=said
-    )
+    reason = f"agreed to what turn {turn.number - 1} proposed"
+    return FoundStatement("agreed", Kind.EXPERIENCE, said, reason, 0.7, told=said)
 
 
 def joined(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatement | None:

@@ -121,6 +121,12 @@ def _judged(turn: Turn, sentence: Sentence, before: Dialogue, is_first: bool) ->
         return found
     found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
     found = found or statement(before.resolved(turn.number, own_part(sentence)))
+    if (
+        found and found.rule == "did" and sentence.opens("agree")
+    ):  # "yes, moved in May" may speak of whom the question names
+        said, language = fold(found.said), sentence.language
+        if said.casefold() == narrated(said, language).casefold() and not names_in(said, language):
+            return joined(turn, sentence, before)
     if found and (found.outcome or RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN):
         return found
     if found and not own_part(sentence).has("fragment"):

@@ -112,10 +112,8 @@ def is_boot_file(path: str) -> bool:
 def _title() -> re.Pattern[str]:
     """What stands before the name of a file that is the title of a text: "# `", "Contents of /home/x/"."""
     words = any_language("file_title").pattern
-    return re.compile(
-        rf"[\s>*_`]{{0,12}}(?:[#=]{{1,12}}\s*|(?:{words})[:：]?\s+)[`\"'«(]?(?:[\w.~-]{{0,60}}[/\\]){{0,12}}$",
-        re.IGNORECASE,
-    )
+    before = rf"[\s>*_`]{{0,12}}(?:[#=]{{1,12}}\s*|(?:{words})[:：]?\s+)[`\"'«(]?(?:[\w.~-]{{0,60}}[/\\]){{0,12}}$"
+    return re.compile(before, re.IGNORECASE)
 
 
 def _boot(text: str) -> Iterator[_Region]:
@@ -236,8 +234,7 @@ def _cites_us(quote: str, text: str) -> bool:
         return True
     if not _OURS.search(text):
         return False
-    at = text.find(quote[:80])
-    if at < 0:
+    if (at := text.find(quote[:80])) < 0:
         return True  # in other words than the message has: which of them were cited cannot be told
     head = text[text.rfind("\n", 0, at) + 1 : at][:200]
     if (cited := _OURS.search(head)) and not any(sentence_ends(head[cited.end() :])):

@@ -96,8 +96,7 @@ def _read(answer: Any, turns: dict[int, Turn]) -> Iterator[CandidateFact]:
         turn = turns.get(item["message"]) if _is_well_formed(item) else None
         if turn is None or turn.role not in ("user", "assistant") or len(terms(item["quote"])) < _FEWEST:
             continue
-        quote = _standing(item["quote"], turn.text)
-        if quote is None:
+        if (quote := _standing(item["quote"], turn.text)) is None:
             continue
         about = tuple(name for name in item["about"][:4] if name.strip() and name in turn.text)
         importance, cues = round(float(item["importance"]), 2), _cues(item["cues"], quote)

@@ -138,11 +138,10 @@ def statement(sentence: Sentence) -> FoundStatement | None:
                 kind = Kind.WORLD if never else kept.kind
                 return FoundStatement(name, kind, part.said.strip(), reason, importance, kept.confidence)
     least = 2 if sentence.is_question or sentence.opens("ask") else 1
-    said = (part for part in parts if len(part.words) >= _SAYING and not part.has("praise"))
-    exact_one = next((part for part in said if exactness(part) >= 2 or values(part) >= least), None)
-    return (
-        FoundStatement("exact", Kind.WORLD, exact_one.said.strip(), "an exact statement", 0.35) if exact_one else None
-    )
+    telling = (part for part in parts if len(part.words) >= _SAYING and not part.has("praise"))
+    exact_one = next((part for part in telling if exactness(part) >= 2 or values(part) >= least), None)
+    said = exact_one.said.strip() if exact_one else ""
+    return FoundStatement("exact", Kind.WORLD, said, "an exact statement", 0.35) if said else None
 
 
 def stated_parts(whole: Sentence) -> Iterator[Sentence]:

@@ -22,18 +22,8 @@ from ..markdown.lines import split_lines
 from ..notes.files import read_page
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
-from .confidence import (
-    Belief,
-    BeliefEntry,
-    LastWritten,
-    Ledger,
-    Place,
-    is_edited,
-    own_id,
-    renumber,
-    stated_by_hand,
-    stated_in,
-)
+from . import confidence
+from .confidence import Belief, BeliefEntry, LastWritten, Ledger, Place
 from .page import read_entries, read_last_written
 
 
@@ -138,17 +128,17 @@ def belief_view(
     A number that somebody wrote into the head since the last reflect counts as set today.
     """
     items = [bullet for _, bullet in entry.bullets]
-    if not stated_in(entry):
-        items.insert(0, stated_by_hand(entry, as_of or today))
-    if is_edited(entry, mark):
+    if not confidence.stated_in(entry):
+        items.insert(0, confidence.stated_by_hand(entry, as_of or today))
+    if confidence.is_edited(entry, mark):
         items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
     known = [bullet for bullet in items if as_of is None or bullet.day <= as_of]
     stated = next((bullet for bullet in known if bullet.verdict == "stated"), None)
     if stated is None:
         return None
     fact = entry.fact
-    belief = Belief(entry.ref or own_id(entry), fact, frozenset(), stated.day, stated.ref, entry, known)
-    renumber(belief, places)
+    belief = Belief(entry.ref or confidence.own_id(entry), fact, frozenset(), stated.day, stated.ref, entry, known)
+    confidence.renumber(belief, places)
     found = ((bullet, places.get(bullet.ref or "")) for bullet in belief.bullets)
     evidence = tuple(bullet._replace(citation=place.citation) if place else bullet for bullet, place in found)
     days = [[b.day for b in known if b.verdict == verdict and not b.gone] for verdict in ("superseded", "questioned")]

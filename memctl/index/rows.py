@@ -14,7 +14,7 @@ from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, day_and_rest, find_times, log_day, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, tag_key, without_code
 from ..language.relations import DATED, Relation, slot_of
-from ..language.sentences import is_change, is_correction, is_past, is_plan
+from ..language.sentences import is_change, is_correction, is_past, is_plan, says
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import OPINIONS, Problem, parse_bullet, split_block_id
 from ..markdown.lines import MAX_LINE, Role, without_sealed
@@ -291,13 +291,13 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     """What the dates in a text mean for its truth. They date an experience; a state they only begin.
 
     "Due on 1 December" is true from the day it was told, and "in production since the 15th" does not end on the 15th:
-    a slot starts no later than its line, and only `t=`, `until=` or a newer version end it. A plan is over when its
+    a slot starts no later than its line unless it says from when on, and only `t=`, `until=` or a newer version end it. A plan is over when its
     day is past.
     """
     key = slot.key if slot else fact.key
     if said is None or key in DATED:
         return Period(day)
-    if key is not None:
+    if key is not None and not (said.last is None and said.first and day and said.first > day):
         past = said.first if said.first and (day is None or said.first <= day) else day
         return Period(past)
     if fact.kind is not Kind.EXPERIENCE and said.last and _dates_an_aside(fact.text, said, day):
@@ -320,7 +320,7 @@ def _happened(fact: Fact, valid: Period, day: date | None) -> bool:
     if fact.valid or fact.until or fact.ttl or not (valid.first and valid.last and day) or is_plan(fact.text):
         return False
     is_unit = (valid.last - valid.first).days < _WEEK or ".." not in str(valid)  # a range is spelled with dots
-    return is_unit and (valid.last < day or is_past(fact.text))
+    return is_unit and (valid.last < day or is_past(fact.text) or says("happens", fact.text))
 
 
 def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 
 from memctl.facts import Period, iso_day, last_of_month
 from memctl.language.dates_lexer import DateToken, lexer, read_iso
-from memctl.language.sentences import is_past
-from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words_of
+from memctl.language.sentences import is_past, is_plan, says
+from memctl.language.words import beside, default_languages, languages, languages_of, lines, pattern, rivals, words_of
 
 from ..errors import Usage
 
 _LONGEST_PHRASE = 100  # characters of a string that is one time expression
 _NEAR = timedelta(days=183)  # half a year: beyond it the coming May 5 is nearer than the last
+_MOST_OF_A_YEAR = timedelta(days=300)  # beyond it the May that has just begun is nearer
 _Slots = dict[str, Any]  # what the words of an order say: a number each, the Period of `iso`
 _DAY = timedelta(days=1)
 _HOUR, _ONE_DAY, _WEEK, _MONTH, _QUARTER, _YEAR, _WEEKEND = range(7)
@@ -416,13 +417,17 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
-def find_times(text: str, today: date) -> list[Mention]:
+def find_times(text: str, today: date, is_from_since: bool = False) -> list[Mention]:
     """All time expressions in free text, left to right, without overlaps; offsets are characters of `text`.
 
     Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") by itself is not a mention.
+    `is_from_since` reads "from May" as "since May", which elsewhere says where from.
     """
     cutter = lexer(languages_of(text))
     tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
+    for at, token in enumerate(tokens if is_from_since else ()):
+        if "from" in token.readings:
+            tokens[at] = token._replace(readings={"since": 1} | token.readings)
     first_words = {*_orders(), *_OPENERS} if tokens else set[str]()
     at, found = 0, list[Mention]()
     while at < len(tokens):
@@ -498,12 +503,32 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
         once, again = (set(find_times(text, date(year, 5, 17))) for year in (1999, 2013))
         periods = {mention.period for mention in once & again}
     else:
+        if ahead := _ahead(text, day):
+            return ahead
         hits = find_times(text, day)
         past = bool(hits) and is_past(text)  # nearly all lines name no time
         if not all(_settled(mention, day, past) for mention in hits):
             return None
         periods = {mention.period for mention in hits}
     return periods.pop() if len(periods) == 1 else None
+
+
+def _ahead(text: str, day: date) -> Period | None:
+    """The one time that a text told on `day` names, where its words say that it is to come, or only begins then: "goes up from
+    May", "the next check in March", «пройдёт в марте», 下次体检在三月. Without a year the next one is meant."""
+    hits = find_times(text, day, is_from_since=True)
+    if len(hits) != 1 or hits[0][1] == 7 or is_past(text) or says("so far", text):
+        return None
+    start, end, (first, last), cycle = hits[0]
+    breaks = re.compile(rf"(?i)[,;!?…]\s|\.\s|[，。；！？]|{pattern(languages_of(text), 'modality', 'aside')}")
+    clause = breaks.split(text[:start])[-1] + text[start:end] + breaks.split(text[end:])[0]
+    if cycle and first and (last or first) < day:
+        first, last = shifted(first, 12, _MONTH), last and shifted(last, 12, _MONTH)
+    if first is None or last:
+        return Period(first, last) if cycle and first and says("next", clause) else None
+    is_told = is_plan(clause) or says("begins", clause)
+    near = first - day < (_MOST_OF_A_YEAR if is_told else _NEAR * says("may begin", clause))
+    return Period(first) if first > day and (near or not cycle) else None
 
 
 def coming(text: str, day: date) -> tuple[date, date] | None:
@@ -522,16 +547,7 @@ def coming(text: str, day: date) -> tuple[date, date] | None:
 
 def only_begins(text: str, day: date) -> bool:
     """True where a text told on `day` names a day from which on something holds: "from Monday on", «с понедельника», 从周一起."""
-    return any(at.period.last is None or _from_word().search(text, 0, at.start) for at in find_times(text, day))
-
-
-@cache
-def _from_word() -> re.Pattern[str]:
-    """The word before a day from which on something holds, at the end of a text."""
-    rows = (line.split() for name in languages() for line in lines(name, "dates").get("words", ()))
-    return re.compile(
-        rf"\b(?:{'|'.join(word for name, _, *words in rows if name == 'from' for word in words)})\s*\Z", re.I
-    )
+    return any(at.period.last is None for at in find_times(text, day, is_from_since=True))
 
 
 def all_past(text: str, day: date) -> bool:

@@ -106,30 +106,26 @@ def is_machine_line(line: str) -> bool:
     return bool(re.match(_MACHINE_BEGINS, line) or (not _SIGNS.isdisjoint(line) and re.search(_MACHINE_HOLDS, line)))
 
 
-def _says(section: str, text: str) -> bool:
+def says(section: str, text: str) -> bool:
+    """True where a text holds a pattern of this section of modality.txt."""
     return bool(re.search(pattern(spoken_in(text), "modality", section), text, re.IGNORECASE))
 
 
 def is_correction(text: str) -> bool:
     """True for a line that says of another that it was never true: "actually …", "not X but Y", «не X, а Y», 其实."""
-    return _says("correction", text) and not is_change(text)
+    return says("correction", text) and not is_change(text)
 
 
 def is_change(text: str) -> bool:
     """True for a line that says of itself that things are no longer as they were: "now", "moved", «теперь», 改为."""
-    return _says("change", text)
+    return says("change", text)
 
 
 def is_past(text: str) -> bool:
     """True for what happened at some time: another day may have seen the opposite."""
-    return _says("past", text)
-
-
-def is_yearly(text: str) -> bool:
-    """True for a day that comes every year: a birthday, «годовщина», 纪念日."""
-    return _says("yearly", text)
+    return says("past", text)
 
 
 def is_plan(text: str) -> bool:
     """True for a line about what is to come: "is planned for", "will", «собирается», 计划. Its day ends it."""
-    return _says("plan", text)
+    return says("plan", text)

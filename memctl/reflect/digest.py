@@ -21,7 +21,7 @@ from ..index.queries.names import page_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.names import entity_key
-from ..language.sentences import is_yearly
+from ..language.sentences import says
 from ..language.words import languages, pattern
 from ..markdown.escape import one_line, quoted
 from ..recall.entry_hits import hits_of
@@ -158,7 +158,7 @@ class _WeekLines:
     def waiting(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What was planned for this week, and is not known to have happened."""
         for row, hit in self._hits(rows):
-            if self._stands(row) and not is_yearly(hit.content):
+            if self._stands(row) and not says("yearly", hit.content):
                 yield _sentence("waits for an answer", hit, f"{hit.content} ({row.first})")
 
     def important(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:

@@ -17,21 +17,13 @@ from ..facts import Citation, Period, days_before, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index, recalled_lately
-from ..index.queries.beliefs import (
-    facts_since,
-    from_outside,
-    names_of_facts,
-    newest_about,
-    page_hashes,
-    past_plans,
-    settled,
-)
+from ..index.queries import beliefs as queries
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.reread import reread, text_of
 from ..language.dates import coming, only_begins
 from ..language.names import entity_key
-from ..language.sentences import is_plan, is_yearly
+from ..language.sentences import is_plan, says
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
@@ -96,7 +88,7 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
     What was shown may be answered while its lines stand as they were, whatever became of them by another answer.
     """
     unique = {doubt.id: doubt for doubt in asked}
-    answered = settled(memory.index, unique)
+    answered = queries.settled(memory.index, unique)
     left = {ref: doubt for ref, doubt in unique.items() if ref not in answered}
     hits = _lines(memory, [ref for doubt in left.values() if doubt.kind not in ("same", "keep") for ref in doubt.about])
     waiting = keep.read(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
@@ -149,7 +141,7 @@ def _lines(memory: OpenMemory, refs: Sequence[str]) -> dict[str, Hit]:
 def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
     """The question of two names, each with the newest line that has it, if there is one."""
     index, known = memory.index, KnownNames(memory.index)
-    newest = [newest_about(index, keys_of(index, key)) for key in doubt.about]
+    newest = [queries.newest_about(index, keys_of(index, key)) for key in doubt.about]
     hits = hits_of(memory, by_ids(index, filter(None, newest)).values())
     sides = [hits.get(line) if line else None for line in newest]
     names = tuple(_spelled(known.known_as(key), side) for key, side in zip(doubt.about, sides, strict=True))
@@ -174,7 +166,7 @@ def _was_ahead(hit: Hit) -> bool:
 
     One that its author gave an end is over by itself, and what comes every year or only begins is never over.
     """
-    if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or is_yearly(hit.content):
+    if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or says("yearly", hit.content):
         return False
     day, begins_later = date.fromisoformat(hit.day), str(hit.valid.first or "") > hit.day
     is_ahead = begins_later or is_plan(hit.content) or coming(hit.content, day) is not None
@@ -245,7 +237,8 @@ def _state(memory: OpenMemory) -> str:
     workspace = memory.workspace
     if in_conflict(workspace) or workspace.settings.nli:
         return ""
-    told = (memory.today, program_of(workspace), sorted(workspace.hides or ()), sorted(page_hashes(memory.index)))
+    hashes = sorted(queries.page_hashes(memory.index))
+    told = memory.today, program_of(workspace), sorted(workspace.hides or ()), hashes
     with suppress(MemctlError):  # of a page that cannot be read
         pages = [read_for_edit(workspace, path).before or b"" for path in (OPINIONS, CORE, PAGE)]
         return hashed(b"\0".join([repr(told).encode("utf-8", "surrogatepass"), *pages]), 16).hex()
@@ -263,7 +256,7 @@ def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     """Plans whose day has passed; where it was told without a year, the coming one is meant."""
-    plans = past_plans(memory.index, memory.today, since, days_before(since, _AHEAD))
+    plans = queries.past_plans(memory.index, memory.today, since, days_before(since, _AHEAD))
     days = {plan.id: plan.last or plan.first for plan in plans if (plan.last or plan.first or "") > str(plan.day)}
     unsure = [plan for plan in plans if plan.id not in days]
     seen = reread(memory.workspace, unsure, memory.index)
@@ -278,7 +271,7 @@ def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
 
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    fresh = facts_since(memory.index, since)
+    fresh = queries.facts_since(memory.index, since)
     for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
         if not pair.judgement.is_certain:
             kind, *sides = pair.asked_as
@@ -290,7 +283,7 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
     """Names so much alike that they may be of one."""
     index, known = memory.index, KnownNames(memory.index)
     named = [(each.name, name) for each in all_entities(index) for name in (each.name, *each.names)]
-    keys = names_of_facts(index, memory.today)
+    keys = queries.names_of_facts(index, memory.today)
     without_page = keys - {entity_key(name) for _, name in named}
     similar = SimilarNames([*named, *((key, key) for key in sorted(without_page))])
     for entity in sorted({known.known_as(key) for key in keys}):
@@ -328,7 +321,7 @@ def _trust(memory: OpenMemory) -> Iterator[Doubt]:
 
     Of an import there is a page to vouch for, not a line.
     """
-    found = from_outside(memory.index, days_before(memory.today, _LATELY))
+    found = queries.from_outside(memory.index, days_before(memory.today, _LATELY))
     found = [each for each in found if not each.origin.startswith("import")]
     said = saying(memory.index, {entry.content_key for entry in found})
     for entry in found:

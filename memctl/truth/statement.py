@@ -138,20 +138,16 @@ def is_of_others(own: str) -> bool:
 
 @cache
 def _compiled(name: str, chosen: tuple[str, ...], end: str = "", flags: int = 0) -> re.Pattern[str]:
+    """A section; one for texts in lower case is quicker to compile, and to search with, than one that is for any case."""
     return re.compile(f"(?:{pattern(chosen, 'replacement', name)}){end}", flags)
 
 
-def _lower(name: str, text: str) -> re.Pattern[str]:
-    """A section for a text in lower case: quicker to compile, and to search with, than one that is for any case."""
-    return _compiled(name, spoken_in(text))
-
-
 def _fits(name: str, text: str) -> bool:
-    return bool(_lower(name, text).search(text.lower()))
+    return bool(_compiled(name, spoken_in(text)).search(text.lower()))
 
 
 def _matched(name: str, text: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in _lower(name, text).finditer(text.lower()))
+    return frozenset(match[0].casefold() for match in _compiled(name, spoken_in(text)).finditer(text.lower()))
 
 
 def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
@@ -159,7 +155,7 @@ def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
     lower = text.lower()
     lower = lower if len(lower) == len(text) else text
     parts, cut, end = [], [], 0
-    for match in _lower(name, text).finditer(lower):
+    for match in _compiled(name, spoken_in(text)).finditer(lower):
         parts += [text[end : match.start()], sign]
         cut.append(match[0])
         end = match.end()
@@ -174,7 +170,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         bare, _ = _cut(name, bare, sign)  # "¦" in the place of what tells of a change
     around = [_around(piece, names) for piece in _PIECES.split(bare)]
     ordered = [word for piece, _ in around for word in piece]
-    head = _lower("beyond subject", text).split(text.lower(), 1)[0]
+    head = _compiled("beyond subject", spoken_in(text)).split(text.lower(), 1)[0]
     people, kin = _people(text, tokens), _people(head[:_HAN_HEAD], terms(head)[:_HEAD])
     ordered = [word for word in ordered if word not in kin] or ordered
     whole = ReadSentence(text, frozenset(ordered), frozenset({"unsure"} if _fits("unsure", text) else ()))
@@ -182,7 +178,8 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         return whole
     marks = whole.marks | _marks(text)
     told = without_purpose(text, marks)
-    topics = _topics_of(told)
+    rows, lower = [row for language in spoken_in(told) for row in _topics(language)], told.lower()
+    topics = frozenset(name for name, _, said in rows if _said(said).search(told if "(?-i:" in said else lower))
     counted = "" if topics or marks & {"now", "change", "new"} else _cut("period", timeless, " ")[0]
     is_figure = _NUMBER.search(counted) or _han_number().search(counted)  # that of another month stands beside it
     months = frozenset(" ".join(terms(month)) for month in _matched("period", text) if is_figure)
@@ -386,12 +383,6 @@ def _topics(language: str) -> tuple[tuple[str, str, str], ...]:
 def _said(topic: str) -> re.Pattern[str]:
     """The pattern of a topic, for any case if some of its letters must be capitals, else for texts in lower case."""
     return re.compile(topic, re.IGNORECASE if "(?-i:" in topic else 0)
-
-
-def _topics_of(text: str) -> frozenset[str]:
-    rows = [row for language in spoken_in(text) for row in _topics(language)]
-    lower = text.lower()
-    return frozenset(name for name, _, said in rows if _said(said).search(text if "(?-i:" in said else lower))
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 
@@ -155,19 +154,7 @@ def test_of_one_day_the_line_that_tells_of_the_change_is_first(tmp_path: Path) -
     assert [(hit.ref, hit.perhaps_superseded_by) for hit in hits] == [("bb", None), ("aa", "bb")]
 
 
-def test_faces_say_it_in_a_plain_word(tmp_path: Path) -> None:
-    told(tmp_path, "10-03 W @Anna: Has three dogs. ^aa", "11-04 W @Anna: Has four dogs. ^bb")
-    assert "[perhaps replaced by ^bb]" in call(["recall", "dogs"], tmp_path).out
-    hits = json.loads(call(["recall", "dogs", "--json"], tmp_path).out)["hits"]
-    assert [hit.get("perhaps_superseded_by") for hit in hits] == [None, "bb"]
-
-
-@pytest.mark.parametrize(("line", "later", "said"), [
-    ("W(key=city) @Anna: Lives in Hull ^aa", "W(key=city) @Anna: Lives in Bath ^bb", "until 2025-11-03, replaced by ^bb"),
-    ("W @Анна: Живёт в Перми ^aa", "W(corrects=aa) @Анна: Живёт в Твери ^bb", "never true, corrected by ^bb"),
-    ("W(until=2025-10-09) @安娜: 住在苏州 ^aa", "W @Else: Rain ^bb", "ended 2025-10-09"),
-    ("W(src=web:example.com) @Anna: Lives in Hull ^aa", "W @Else: Rain ^bb", "untrusted: web:example.com"),
-])  # fmt: skip
+@pytest.mark.parametrize(("line", "later", "said"), table("what-does-not-hold"))
 def test_every_face_says_the_same_of_what_does_not_hold(tmp_path: Path, line: str, later: str, said: str) -> None:
     told(tmp_path, f"10-03 {line}", f"11-04 {later}")
     (hit,) = (
@@ -178,19 +165,7 @@ def test_every_face_says_the_same_of_what_does_not_hold(tmp_path: Path, line: st
     assert hit.standing in call(["act"], tmp_path, stdin=f'[SEARCH_MEMORY query="{hit.content}"]').out
 
 
-@pytest.mark.parametrize(("line", "ends"), [
-    ("W @Julia: Moved to Berlin last week ^aa", ""),
-    ("W @Grandma: Died in March ^aa", ""),
-    ("W @Оля: Переехала в Казань на прошлой неделе ^aa", ""),
-    ("W @小美: 上周搬到了杭州 ^aa", ""),
-    ("W(t=2025-09-01..2025-09-20) @Anna: Lives in Hull ^aa", "ended 2025-09-20"),
-    ("W @Anna: Head of sales from 2018 to 2022 ^aa", "ended 2022-12-31"),
-    ("W @Анна: Директор с 2018 по 2022 год ^aa", "ended 2022-12-31"),
-    ("W @安娜: 2018年到2022年任主任 ^aa", "ended 2022-12-31"),
-    ("W @Office: Closed until 8 October 2025 ^aa", "ended 2025-10-08"),
-    ("W @Анна: Будет в отпуске на следующей неделе ^aa", "ended 2025-10-12"),
-    ("W @安娜: 下周去出差 ^aa", "ended 2025-10-12"),
-])  # fmt: skip
+@pytest.mark.parametrize(("line", "ends"), table("times-that-end"))
 def test_only_a_time_that_is_an_end_ends_a_line(tmp_path: Path, line: str, ends: str) -> None:
     (hit,) = ask(told(tmp_path, f"10-03 {line}"), line.split(": ")[-1].removesuffix(" ^aa")).hits
     assert hit.standing == ends
@@ -280,14 +255,7 @@ def test_of_a_conversation_each_kind_of_change_is_found(tmp_path: Path, one: str
     assert (pair.older.day, pair.newer.day) == ("2025-10-03", "2025-11-04")
 
 
-@pytest.mark.parametrize(
-    ("question", "stated", "near"),
-    [
-        ("When is the wedding of Anna?", "@Anna: Anna's wedding is on 12 June", "@Anna: Bought a dress for the wedding at 5 pm"),
-        ("Когда свадьба Анны?", "@Анна: Свадьба Анны 12 июня", "@Анна: Анна купила платье на свадьбу в 17:00"),
-        ("安娜的婚礼是什么时候？", "@安娜: 安娜的婚礼在6月12日", "@安娜: 安娜下午5点为婚礼买了一条裙子"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("question", "stated", "near"), table("times-of-something-done"))
 def test_a_time_of_something_done_for_it_is_not_when_it_is(
     tmp_path: Path, question: str, stated: str, near: str
 ) -> None:

@@ -320,7 +320,8 @@ def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date 
     claims = [verdict.claims[i] for i in rows if i in verdict.claims]
     ordered = [c for slot in sorted({c.slots for c in claims}) for c in versions(c for c in claims if c.slots == slot)]
     hits = hits_of(memory, rows.values(), verdict, as_of=as_of)
-    return tuple(hits[claim.id] for claim in ordered if claim.id in hits)
+    found = [hits[claim.id] for claim in ordered if claim.id in hits]
+    return tuple(found) if as_of else with_replacements(memory, found)
 
 
 @on_fresh_index
@@ -349,7 +350,7 @@ def with_replacements(memory: OpenMemory, hits: Sequence[Hit]) -> tuple[Hit, ...
     rows = by_refs(memory.index, [hit.ref for hit in hits])
     pairs = replacements_of(memory, (row for row in rows if row.block is None), ())
     newer = {pair.older.ref: pair.newer.ref for pair in pairs.values() if orders(pair)}
-    return tuple(replace(hit, perhaps_superseded_by=newer.get(hit.ref)) for hit in hits)
+    return tuple(hit if hit.superseded_by else replace(hit, perhaps_superseded_by=newer.get(hit.ref)) for hit in hits)
 
 
 def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:

@@ -25,11 +25,13 @@ _TRENDS = {"rising": " ↗", "falling": " ↘"}
 
 
 class PageLine(NamedTuple):
-    """A fact as a page shows it, where its successor stands if the page names that, and the line that it replaced itself."""
+    """A fact as a page shows it, where its successor stands if the page names that, the line that it replaced itself, and a
+    newer one that may have replaced it: nobody has said so yet."""
 
     hit: Hit
     replaced_by: Citation | None = None
     before: Hit | None = None
+    perhaps: Hit | None = None
 
 
 class BeliefLine(NamedTuple):
@@ -69,7 +71,7 @@ class About(NamedTuple):
     def names(self) -> set[str]:
         """Everybody whom the lines name."""
         lines = (self.defined, *self.now, *self.plans, *self.events, *self.world, *self.experience)
-        hits = [hit for line in filter(None, lines) for hit in (line.hit, line.before) if hit]
+        hits = [hit for line in filter(None, lines) for hit in (line.hit, line.before, line.perhaps) if hit]
         return {*self.related, *(each.holder for each in self.beliefs)}.union(*(hit.entities for hit in hits))
 
 
@@ -165,9 +167,11 @@ def _state(line: PageLine, place: LinkContext) -> str:
     words = _subject(hit, place) + _words(hit, struck=hit.retracted or hit.superseded_by is not None)
     shown = f"**{literal(hit.key)}**: {words}" if hit.key and literal(hit.key) else words
     head = _joined(shown, _span(hit), *_remarks(line, place), _proof(hit, place))
-    if (old := line.before) is None:
-        return head
-    return f"{head}\n  - before: {_joined(_words(old, struck=True), _span(old), _proof(old, place))}"
+    for name, other in (("perhaps replaced by", line.perhaps), ("before", line.before)):
+        if other:
+            words = _words(other, struck=other is line.before)
+            head += f"\n  - {name}: {_joined(words, _span(other), _proof(other, place))}"
+    return head
 
 
 def _event(line: PageLine, place: LinkContext) -> str:

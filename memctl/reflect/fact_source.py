@@ -30,6 +30,7 @@ from ..markdown.grammar import OPINIONS
 from ..notes.edits import read_for_edit
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
+from ..truth.replaced import waiting_beside
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
 
@@ -255,7 +256,8 @@ class _PageLines:
         stated = [f for f in own if f.kind in ("world", "experience")]
         others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
         self.has_opinions = any(f.kind == "opinion" for f in own)
-        self._slots = _newest_of_each([f for f in own if f.slot is not None])
+        slots = sorted(filter(attrgetter("slot"), own), key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
+        self._slots = [f for _, same in groupby(slots, attrgetter("slot")) for f in list(same)[-_VERSIONS:]]
         self._plans = [f for f in stated if f.slot is None and f.first is not None and f.first > today]
         begun = [f for f in stated if f.slot is None and not (f.first is not None and f.first > today)]
         states = [f for f in begun if _lasts(f, today)]
@@ -265,8 +267,10 @@ class _PageLines:
         self._durable = [*self._slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
 
         chosen = (*self._slots, *self._plans, *self._states, *self._events, *self._durable)
-        entries = by_ids(memory.index, (fact.id for fact in chosen)).values()
-        self._verdict = judge(memory.index, entries, memory.today, whole=False, public=True)
+        entries_of = by_ids(memory.index, (fact.id for fact in chosen))
+        self._verdict = judge(memory.index, entries_of.values(), memory.today, whole=False, public=True)
+        held = waiting_beside(memory, (entries_of[fact.id] for fact in self._slots if fact.id in entries_of))
+        self._waiting = {older: newer for older, newer in held.items() if newer.id in {fact.id for fact in facts}}
         self._shown: set[frozenset[str]] = set()
         self._of_their_day: list[PageLine] = []
 
@@ -327,6 +331,7 @@ class _PageLines:
         twins = [[f.id for f in sorted(same, key=lambda f: (f.day or "", f.ref))] for same in groups.values()]
         before = {first: self._before(first) for first, *_ in twins} if fold else {}
         wanted = {i: self._verdict.entries[i] for i in (*chain(*twins), *filter(None, before.values()))}
+        wanted |= {row.id: row for first, *_ in twins if (row := self._waiting.get(first))}
         hits = hits_of(self._source.memory, wanted.values(), self._verdict, known=self._source.known)
         found = []
         for first, *others in twins:
@@ -337,7 +342,8 @@ class _PageLines:
             self._shown.add(words)
             also = tuple(hits[other].source for other in others if other in hits)
             by = None if fold else self._source.place_of(hit.superseded_by)
-            found.append(PageLine(replace(hit, also=also), by, hits.get(before.get(first) or 0)))
+            old, new = hits.get(before.get(first) or 0), self._waiting.get(first)
+            found.append(PageLine(replace(hit, also=also), by, old, hits.get(new.id) if new else None))
         return tuple(found)
 
     def _before(self, number: int) -> int | None:
@@ -367,11 +373,6 @@ def _was_ahead(fact: beliefs.Light, today: str) -> bool:
 def _first(facts: Iterable[beliefs.Light], most: int) -> list[beliefs.Light]:
     newest = sorted(facts, key=lambda f: (f.first or f.day or "", f.day or "", f.ref), reverse=True)
     return sorted(newest, key=lambda f: (f.importance or 0) < IMPORTANT)[:most]
-
-
-def _newest_of_each(slots: Sequence[beliefs.Light]) -> list[beliefs.Light]:
-    ordered = sorted(slots, key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
-    return [fact for _, same in groupby(ordered, attrgetter("slot")) for fact in list(same)[-_VERSIONS:]]
 
 
 def _begun(line: PageLine) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..facts import is_trusted
 from ..index.index import Index
-from ..index.queries.beliefs import has_marked
+from ..index.queries.beliefs import has_marked, side_by_side
 from ..index.queries.entries import by_ids, by_refs, citing, private_refs, private_versions, slot_around, slot_ids
 from ..index.queries.names import keys_of
 from ..index.row import Row
@@ -50,6 +50,9 @@ def judge(
     if as_of is not None:
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
     claims = {e.id: _claim(e, entities.get(e.subject, e.subject)) for e in known.values()}
+    if not all(claim.closes for claim in claims.values()):
+        beside = side_by_side(index, {claim.ref for claim in claims.values()}, str(as_of or today))
+        claims = {i: c._replace(spoken_for=frozenset(beside.get(c.ref, ()))) for i, c in claims.items()}
     return Validities(validities(list(claims.values()), today), known, claims)
 
 
@@ -84,7 +87,12 @@ def _gather(
         for slot, name in is_whole if public else ():
             ids.update(private_versions(index, slot, keys_of(index, name)))
         found = list(by_ids(index, ids - known.keys()).values())
-        linked = _linked_to(index, [*fresh, *found])
+        gathered = [*fresh, *found]
+        targets = [ref for e in gathered for way in ("supersedes", "corrects", "by") for ref in _linked(e, way)]
+        linked = [
+            *citing(index, [e.ref for e in gathered]),
+            *by_refs(index, targets),
+        ]  # that name these, and that these name
         if linked and deciding_on is not None:
             return _gather(index, entries, None)
         new = {entry.id: entry for entry in (*found, *linked) if entry.id not in known}
@@ -93,14 +101,6 @@ def _gather(
         if deciding_on is not None:
             break
     return known, {key: keys[0] for keys in keys_of_subject.values() for key in keys}
-
-
-def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:
-    """The lines that name these entries in a link, and those that these name."""
-    targets = [
-        ref for entry in entries for relation in ("supersedes", "corrects", "by") for ref in _linked(entry, relation)
-    ]
-    return [*citing(index, [e.ref for e in entries]), *by_refs(index, targets)]
 
 
 @lru_cache(maxsize=4096)

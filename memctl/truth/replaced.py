@@ -51,6 +51,7 @@ _OFFERED = 3  # earlier lines of which a newer one may replace one, in the eyes 
 _FEW = 3  # states of an entity that are all offered, beside one that is no event
 FEW = "one of few"
 """Why such a one is offered."""
+_INSIDE = {"city": "country", "country": "city"}  # what moves may fill the one slot or the other
 _REPLACES = ("supersedes ", "corrects ")  # a line that does so says itself what it replaces,
 _POINTS = (*_REPLACES, "supports ", "refutes ")  # or what it is about
 _TELLING = 0.25  # of the weight of what two lines share: enough to offer the older one,
@@ -134,6 +135,14 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
+def waiting_beside(memory: OpenMemory, entries: Iterable[Row]) -> dict[int, Row]:
+    """For those of some entries that hold a slot: the newest line that may give it another value and waits for an answer.
+    Nothing is weighed: unlike what `replacements_of` finds it follows from the lines about one name alone."""
+    finder = _Finder(memory)
+    pairs = [pair for row in finder.waiting(entries).values() for pair in finder.in_slot(row)]
+    return {pair.older.id: pair.newer for pair in sorted(_standing(memory, pairs), key=lambda pair: pair.newer.told)}
+
+
 def may_replace(
     memory: OpenMemory, newer: Row, beside: Collection[str] = (), alike: Sequence[int] = ()
 ) -> list[Replaced]:
@@ -215,26 +224,30 @@ class _Finder:
             facts = [row for row in before if row.role == Role.FACT.value and row not in changed]
             read = ((row, self._statements.get(row.id)) for row in facts)
             changed |= {row: earlier for row, said in read if said and (earlier := judge_series(said, statement))}
-        found = self._in_slot(entry)
+        found = self.in_slot(entry)
         for other, change in changed.items():
             trusted = is_trusted(other.origin) and is_trusted(entry.origin)
             judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
             found.append(Replaced(other, entry, judgement, change.nearness))
         return found
 
-    def _in_slot(self, entry: Row) -> list[Replaced]:
-        """Other values of the slot of an entry that closes nothing: whether it replaces them is a question."""
-        if entry.slot is None or entry.closes or not is_trusted(entry.origin):
+    def in_slot(self, entry: Row) -> list[Replaced]:
+        """What an entry that closes nothing may replace in its slot, and one that tells of a move in the other of city and country."""
+        if entry.slot is None or not is_trusted(entry.origin):
             return []
-        held = queries.in_slots(self._index, entry.slot, keys_of(self._index, entry.subject))
+        said, names = self._statements.get(entry.id), keys_of(self._index, entry.subject)
+        slots = [entry.slot] * (not entry.closes) + [_INSIDE.get(entry.slot, "")] * bool(said and is_change(said.text))
+        held = (row for slot in slots for row in queries.in_slots(self._index, slot, names))
         before = (row for row in held if row.told < entry.told and row.same != entry.same and is_trusted(row.origin))
         return [Replaced(row, entry, judged("replacement", "replaces", "replaced: slot", entry.slot)) for row in before]
 
     def waiting(self, entries: Iterable[Row]) -> dict[int, Row]:
-        """Lines, by id, that fill the slots of some entries and close nothing."""
+        """Lines, by id, that fill the slots of some entries and close nothing, and of the other of city and country the newest."""
         slots = {(entry.slot, keys_of(self._index, entry.subject)) for entry in entries if entry.slot}
         marked = sorted(slot for slot in slots if has_marked(self._index, *slot))
         rows = [row for slot in marked for row in queries.in_slots(self._index, *slot) if not row.closes]
+        beside = sorted((_INSIDE[slot], names) for slot, names in slots if slot in _INSIDE)
+        rows += [max(held, key=lambda row: row.told) for at in beside if (held := queries.in_slots(self._index, *at))]
         self.read(rows)
         return {row.id: row for row in rows}
 
@@ -242,7 +255,7 @@ class _Finder:
         """Earlier lines about the same, by search terms alone: likest first, then the newest, what happened last."""
         names = list(self._names(entry))
         if entry.slot and len(queries.slot_ids(self._index, entry.slot, names[:1] or [""])) > 1:
-            return self._in_slot(entry)  # its slot says what it replaces
+            return self.in_slot(entry)  # its slot says what it replaces
         own = set(queries.own_terms(self._index, [entry.id]).get(entry.id, "").split())
         self.read((entry,))
         said = self._statements[entry.id].sentences if entry.id in self._statements else ()

@@ -31,6 +31,7 @@ class Claim(NamedTuple):
     happened: bool = False  # it tells what was at some time, and is no less true after that
     by: str | None = None  # the line that supersedes or corrects in its place
     closes: bool = True  # another value of its slot; else it fills an empty slot only
+    spoken_for: frozenset[int] = frozenset()  # the lines that do: one that speaks for two says that both hold
 
 
 class Validity(NamedTuple):
@@ -107,12 +108,12 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
 
 def _wait_for_answers(claims: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
     """Let those claims of one slot wait that close nothing and give it another value than it holds."""
-    held: int | None = None
+    held: Claim | None = None
     for claim in claims:
         if claim.trusted and found[claim.id].holds(today):
             if claim.closes or held is None:
-                held = claim.same
-            elif claim.same != held:
+                held = claim
+            elif claim.same != held.same and held.spoken_for.isdisjoint(claim.spoken_for):
                 found[claim.id] = found[claim.id]._replace(waits=True)
 
 
@@ -154,7 +155,9 @@ def _successors(claims: Sequence[Claim], closing: Sequence[Claim]) -> Iterator[C
 
     Nothing orders two claims of one day on two pages: neither is the later one, and both hold (a conflict).
     """
-    next_other = _next_other([claim.same for claim in closing])
+    next_other: list[int | None] = [None] * len(closing)  # for each place the next one with another value
+    for i in range(len(closing) - 2, -1, -1):
+        next_other[i] = i + 1 if closing[i + 1].same != closing[i].same else next_other[i + 1]
     days = [_version(claim)[:2] for claim in closing]
 
     def other_from(place: int, same: int) -> int | None:
@@ -170,14 +173,6 @@ def _successors(claims: Sequence[Claim], closing: Sequence[Claim]) -> Iterator[C
         if found is None or (days[found], closing[found].place[0]) != (day, page):
             found = other_from(bisect_right(days, day), claim.same)
         yield None if found is None else closing[found]
-
-
-def _next_other(values: Sequence[int]) -> list[int | None]:
-    """For each place the next one with another value."""
-    found: list[int | None] = [None] * len(values)
-    for i in range(len(values) - 2, -1, -1):
-        found[i] = i + 1 if values[i + 1] != values[i] else found[i + 1]
-    return found
 
 
 def _corrected_in_words(claims: Sequence[Claim]) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import ask, call, memory_on, write_pages
+from store_helpers import table
 
 from memctl.beliefs.page import read_last_written
 from memctl.reflect.reflect import reflect
@@ -72,6 +73,30 @@ def test_a_merged_page_keeps_no_summary(tmp_path: Path) -> None:
     for words in (["entity", "merge", "Sam", "Samuel", "--undo"], ["reflect"]):
         assert call(words, tmp_path).code == 0
     assert "Has a dog." in (tmp_path / "bank/entities/Sam.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("older", "newer", "shown"), table("newer-lines-that-wait"))
+def test_what_holds_says_that_a_newer_line_waits(tmp_path: Path, older: str, newer: str, shown: str) -> None:
+    """On the page and in the history, until somebody answers; that both hold is then seen on both."""
+    logs = {"memory/2025-11-01.md": f"- W @Vera: {older} ^old\n", "memory/2025-11-20.md": f"- W @Vera: {newer} ^new\n"}
+    memory = memory_on(write_pages(tmp_path, logs), TODAY)
+    page = tmp_path / "bank/entities/Vera.md"
+    reflect(memory)
+    assert (f"  - perhaps replaced by: {newer} · [2025-11-20]" in page.read_text("utf-8")) is bool(shown)
+    (held,) = (hit for hit in memory.facts() if hit.ref == "old")
+    assert held in memory.fact_history(held.key or "") and held.perhaps_superseded_by == "new"
+    (asked,) = memory.review()
+    memory.answer(asked.id, "b")
+    reflect(memory)
+    assert "perhaps" not in page.read_text("utf-8") and page.read_text("utf-8").count("- **") == 2
+    assert [hit.perhaps_superseded_by for hit in memory.facts()] == [None, None]
+
+
+def test_a_slot_that_says_from_when_on_begins_then(tmp_path: Path) -> None:
+    log = "- W(key=rent) @Flat: 650 ^old\n- W(key=rent) @Flat: Goes up to 690 from May ^new\n"
+    workspace = write_pages(tmp_path, {"memory/2025-10-01.md": log})
+    for today, ref in ((TODAY, "old"), (date(2026, 4, 30), "old"), (date(2026, 5, 1), "new")):
+        assert [hit.ref for hit in memory_on(workspace, today).facts()] == [ref]
 
 
 def test_check_names_what_reflect_leaves_alone(tmp_path: Path) -> None:

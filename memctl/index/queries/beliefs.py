@@ -146,14 +146,14 @@ def slots_filled(index: Index, names: Iterable[str] | None) -> list[tuple[str, s
     return index.rows_in(f"{sql} WHERE name IN ({{keys}}) ORDER BY key, name, first, entry", names)
 
 
-def side_by_side(index: Index, refs: Iterable[str]) -> dict[str, set[int]]:
-    """For each id the trusted lines that speak for it: one line that speaks for two says that they agree."""
+def side_by_side(index: Index, refs: Iterable[str], until: str = "9999") -> dict[str, set[int]]:
+    """For each id the trusted lines that speak for it, told by that day: one line that speaks for two says that they agree."""
     sql = (
         "SELECT link.target, link.entry FROM link JOIN trusted ON trusted.id = link.entry "
-        "WHERE link.relation = 'supports' AND link.target IN ({keys})"
+        "WHERE link.relation = 'supports' AND coalesce(trusted.day, '') <= ? AND link.target IN ({keys})"
     )
     found: dict[str, set[int]] = defaultdict(set)
-    for target, entry in index.rows_in(sql, refs):
+    for target, entry in index.rows_in(sql, refs, (until,)):
         found[target].add(entry)
     return found
 

@@ -517,7 +517,7 @@ def _ahead(text: str, day: date) -> Period | None:
     """The one time that a text told on `day` names, where its words say that it is to come, or only begins then: "goes up from
     May", "the next check in March", «пройдёт в марте», 下次体检在三月. Without a year the next one is meant."""
     hits = find_times(text, day, is_from_since=True)
-    if len(hits) != 1 or hits[0][1] == 7 or is_past(text) or says("so far", text):
+    if len(hits) != 1 or hits[0].cycle == 7 or is_past(text) or says("so far", text):
         return None
     start, end, (first, last), cycle = hits[0]
     breaks = re.compile(rf"(?i)[,;!?…]\s|\.\s|[，。；！？]|{pattern(languages_of(text), 'modality', 'aside')}")
@@ -548,12 +548,6 @@ def coming(text: str, day: date) -> tuple[date, date] | None:
 def only_begins(text: str, day: date) -> bool:
     """True where a text told on `day` names a day from which on something holds: "from Monday on", «с понедельника», 从周一起."""
     return any(at.period.last is None for at in find_times(text, day, is_from_since=True))
-
-
-def all_past(text: str, day: date) -> bool:
-    """True where a text told on `day` names days, and each for sure before it, or in a tale of the past that day at the latest."""
-    hits, end = find_times(text, day), day + is_past(text) * _DAY
-    return bool(hits) and all(not found.cycle and (found.period.last or day) < end for found in hits)
 
 
 @lru_cache(maxsize=4096)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence, Set
-from datetime import date
+from datetime import date, timedelta
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
-from ..language.dates import all_past, find_times
+from ..language.dates import find_times
 from ..language.names import has_han, is_han
 from ..language.sentences import is_machine_line, is_past, is_plan, speaker_on, split_sentences
 from ..language.words import languages, lines, pattern, spoken_in, words
@@ -106,7 +106,9 @@ def says_when(text: str, day: date) -> bool:
     """True for a line told on a day that names a time, and not only that of something past."""
     times, read = find_times(text, day), read_sentences(text, frozenset())
     said = any(times or each.times for each in read if "unsure" not in each.marks)
-    return said and not all_past(text, day)
+    end = day + timedelta(days=1) if is_past(text) else day  # a tale of the past is of that day at the latest
+    is_over = bool(times) and all(not time.cycle and (time.period.last or day) < end for time in times)
+    return said and not is_over
 
 
 @lru_cache(maxsize=4096)

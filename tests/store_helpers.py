@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -162,6 +163,12 @@ def strays(workspace: Workspace) -> list[str]:
         if p.is_file() and ".memory" not in p.parts and p.suffix not in (".md", ".toml")
     ]
     return derived + pages
+
+
+def at_once(count: int, job: Callable[[int], object]) -> None:
+    """Do a job that often at the same time, to the end; what one of them raises is raised."""
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(job, range(count)))
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:

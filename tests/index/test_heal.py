@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import store_helpers
 from face_helpers import memory_on
-from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl as run_memctl, rebuilt, refusal, rows, synced
+from store_helpers import DAY, LOG, at_once, is_two_lines, make_workspace, rebuilt, refusal, rows, synced
 from torture import damage
 
 import memctl
@@ -227,23 +228,15 @@ def test_what_another_look_may_cure_is_tried_three_times(workspace: Workspace, n
 def test_many_who_find_it_broken_make_it_once(workspace: Workspace) -> None:
     """Nobody moves aside what another has just made: every one of them has the same new file open."""
     index_path(workspace).write_bytes(b"broken" * 5000)
-    barrier, inodes, errors = threading.Barrier(6), [], []
+    barrier, inodes = threading.Barrier(6), set[int]()
 
-    def look() -> None:
+    def look(_: int) -> None:
         barrier.wait()
-        try:
-            assert rows(workspace) == rebuilt(workspace)
-            inodes.append(index_path(workspace).stat().st_ino)
-        except Exception as error:  # carried over to the main thread
-            errors.append(error)
+        assert rows(workspace) == rebuilt(workspace)
+        inodes.add(index_path(workspace).stat().st_ino)
 
-    threads = [threading.Thread(target=look) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-    assert len(set(inodes)) == 1
+    at_once(6, look)
+    assert len(inodes) == 1
 
 
 def test_what_another_made_meanwhile_is_not_moved_aside(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -434,7 +427,7 @@ def test_a_full_disk_is_no_damage(tmp_path: Path, most: int) -> None:
     path = workspace.memory / "index.sqlite"
     before = path.stat().st_ino
     for words in (("recall", "PostgreSQL"), ("index", "--verify")):
-        done = run_memctl(*words, "-w", str(workspace.root), before=("prlimit", f"--fsize={most}"))
+        done = store_helpers.memctl(*words, "-w", str(workspace.root), before=("prlimit", f"--fsize={most}"))
         assert path.stat().st_ino == before
         assert done.returncode == 0 or (words[0] == "index" and done.returncode == 13 and is_two_lines(done.stderr))
     assert not verify(workspace).differences

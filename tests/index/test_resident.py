@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from face_helpers import memory_on
 from hypothesis import HealthCheck, given, settings, strategies as st
-from store_helpers import LOG, make_workspace, synced
+from store_helpers import LOG, at_once, make_workspace, synced
 
 from memctl.errors import NothingFound
 from memctl.hits import answer_json
@@ -146,23 +146,14 @@ def test_a_page_edited_in_place_within_one_tick_is_seen(tmp_path: Path) -> None:
 def test_threads_share_it(tmp_path: Path) -> None:
     """Eight threads ask and append; nobody fails, and the last answer knows all."""
     workspace = make_workspace(tmp_path)
-    problems: list[BaseException] = []
 
     def work(number: int) -> None:
-        try:
-            for step in range(6):
-                (tmp_path / f"bank/t{number}-{step}.md").write_text(f"# T\n\nquokka {number} {step}\n", "utf-8")
-                asked(workspace, "quokka", resident)
-        except BaseException as error:
-            problems.append(error)
+        for step in range(6):
+            (tmp_path / f"bank/t{number}-{step}.md").write_text(f"# T\n\nquokka {number} {step}\n", "utf-8")
+            asked(workspace, "quokka", resident)
 
     with Resident(workspace) as resident:
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not problems
+        at_once(8, work)
         found = recall(
             memory_on(workspace, TODAY, resident=resident), read_query("quokka", TODAY), k=100, vectors=False
         )

@@ -9,7 +9,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 import pytest
 from face_helpers import memory_on
 from hypothesis import given, settings, strategies as st
-from store_helpers import DAY, failing, make_workspace, refusal, strays
+from store_helpers import DAY, at_once, failing, make_workspace, refusal, strays
 from strategies import examples
 from torture import kill_points, power_loss
 
@@ -546,11 +545,7 @@ def test_of_many_writers_each_sees_the_page_of_the_one_before(workspace: Workspa
             done.append(line)
             return
 
-    threads = [threading.Thread(target=add, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    at_once(12, add)
     assert sorted(page_of(workspace).read_bytes().splitlines(True)[1:]) == sorted(done)
     assert len(done) == 12
 

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from face_helpers import call, fixture_copy, memory_on, write_pages
 from http_helpers import Reply, Running, read_reply, request, serve_process, serving
+from store_helpers import at_once
 
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
@@ -78,15 +79,6 @@ def wait_until(holds: Callable[[], bool]) -> bool:
             return True
         time.sleep(0.05)
     return False
-
-
-def at_once(count: int, job: Callable[[int], object]) -> None:
-    """Run a job that often at the same time, to the end."""
-    threads = [threading.Thread(target=job, args=(n,)) for n in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
 
 
 def is_open(server: Running) -> bool:

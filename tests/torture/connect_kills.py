@@ -23,19 +23,7 @@ MOST = 400
 
 def connect(root: Path, host: str, act: str, stop: int = 0) -> int:
     """Run it, killed at the `stop`-th of the calls; the exit code."""
-    words = [
-        sys.executable,
-        "-m",
-        "memctl",
-        "connect",
-        host,
-        act,
-        "-w",
-        str(root / "notes"),
-        "--command",
-        "memctl",
-        "-q",
-    ]
+    words = [sys.executable, "-m", "memctl", "connect", host, act, "-w", str(root / "notes"), "--command=memctl", "-q"]
     if stop:
         inject = f"inject={CALLS}:signal=SIGKILL:when={stop}"
         words = ["strace", "-f", "-o", str(root / "trace"), "-e", f"trace={CALLS}", "-e", inject, *words]
@@ -99,7 +87,3 @@ def main(short: bool = False) -> bool:
     for line in wrong:
         print(f"  {line}")
     return not wrong
-
-
-if __name__ == "__main__":
-    sys.exit(0 if main("--short" in sys.argv) else 1)

@@ -18,13 +18,8 @@ _RUN = (
 
 def peak(root: Path, *words: str) -> float:
     """MiB at the most, of a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", _RUN, *words, "-w", str(root), "-q"],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=environment(),
-    )
+    run = [sys.executable, "-c", _RUN, *words, "-w", str(root), "-q"]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=600, env=environment())
     code, kilobytes = done.stdout.split()[-2:]
     assert code == "0", done.stderr
     return int(kilobytes) / (1 if sys.platform == "linux" else 1024) / 1024

@@ -10,11 +10,13 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from face_helpers import memory_on
 from store_helpers import DAY, LOG, strays
@@ -73,87 +75,50 @@ class Recorder:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        calls = ("open", "write", "fsync", "mkdir", "unlink", "ftruncate", "close", "rename", "replace", "link")
-        real = {name: getattr(os, name) for name in calls}
-        flagged = {name: getattr(replacing, name) for name in ("swap", "move_new")}
+        """Every call is noted, then made."""
+        watched: dict[str, Callable[..., object]] = {
+            "open": self._opening, "write": lambda fd, data: self._at(fd, "write", data=bytes(data), at=os.fstat(fd).st_size),
+            "fsync": lambda fd: self._at(fd, "sync"), "ftruncate": lambda fd, size: self._at(fd, "cut", at=size),
+            "mkdir": lambda path, *_: self._new(path, folder=True), "unlink": lambda path, **_: self.inside(path) and self._on("gone", path),
+            "close": lambda fd: self.paths.pop(fd, None), "rename": partial(self._on, "move"), "replace": partial(self._on, "move"),
+            "link": partial(self._on, "link"),
+        }  # fmt: skip
+        swap, open_ = replacing.swap, os.open
 
-        def open_(path: Any, flags: int, mode: int = 0o777, **more: Any) -> int:
-            name = self.inside(path)
-            if name and flags & os.O_CREAT and not os.path.lexists(path):
-                self.note(Op("name", name))
-            fd = real["open"](path, flags, mode, **more)
-            if name is not None:
+        def opened(path: Any, *words: Any, **more: Any) -> int:
+            fd = open_(path, *words, **more)
+            if (name := self.inside(path)) is not None:
                 self.paths[fd] = name
             return fd
 
-        def write(fd: int, data: bytes) -> int:
-            if fd in self.paths:
-                self.note(Op("write", self.paths[fd], bytes(data), os.fstat(fd).st_size))
-            return real["write"](fd, data)
-
-        def fsync(fd: int) -> None:
-            if fd in self.paths:
-                self.note(Op("sync", self.paths[fd]))
-            real["fsync"](fd)
-
-        def mkdir(path: Any, *more: Any) -> None:
-            name = self.inside(path)
-            if name and not os.path.lexists(path):
-                self.note(Op("name", name, folder=True))
-            real["mkdir"](path, *more)
-
-        def unlink(path: Any, **more: Any) -> None:
-            if self.inside(path):
-                self.note(Op("gone", self.inside(path) or ""))
-            real["unlink"](path, **more)
-
-        def ftruncate(fd: int, size: int) -> None:
-            if fd in self.paths:
-                self.note(Op("cut", self.paths[fd], at=size))
-            real["ftruncate"](fd, size)
-
-        def close(fd: int) -> None:
-            self.paths.pop(fd, None)
-            real["close"](fd)
-
-        def rename(source: Any, target: Any) -> None:
-            self.note(Op("move", self.inside(source) or "", to=self.inside(target) or ""))
-            real["rename"](source, target)
-
-        def link(source: Any, target: Any, **more: Any) -> None:
-            self.note(Op("link", self.inside(source) or "", to=self.inside(target) or ""))
-            real["link"](source, target, **more)
-
-        def swap(source: Path, target: Path) -> bool:
-            if self.swaps:
-                self.note(Op("swap", self.inside(source) or "", to=self.inside(target) or ""))
-            return self.swaps and flagged["swap"](source, target)
-
-        def move_new(source: Path, target: Path) -> None:
-            self.note(Op("move", self.inside(source) or "", to=self.inside(target) or ""))
-            flagged["move_new"](source, target)
-
-        replacing.swap, replacing.move_new = swap, move_new
-        for name, fake in {
-            "rename": rename,
-            "replace": rename,
-            "link": link,
-            "open": open_,
-            "write": write,
-            "fsync": fsync,
-            "mkdir": mkdir,
-            "unlink": unlink,
-            "ftruncate": ftruncate,
-            "close": close,
-        }.items():
-            setattr(os, name, fake)
-        try:
+        with ExitStack() as patches:
+            for name, look in watched.items():
+                call = opened if name == "open" else getattr(os, name)
+                patches.enter_context(patch.object(os, name, partial(_after, look, call)))
+            move = partial(_after, partial(self._on, "move"), replacing.move_new)
+            swapped = partial(_after, partial(self._on, "swap"), swap) if self.swaps else lambda *_: False
+            patches.enter_context(patch.multiple(replacing, move_new=move, swap=swapped))
             yield
-        finally:
-            for name, call in real.items():
-                setattr(os, name, call)
-            for name, call in flagged.items():
-                setattr(replacing, name, call)
+
+    def _opening(self, path: Any, flags: int, *_: Any, **__: Any) -> None:
+        if flags & os.O_CREAT:
+            self._new(path)
+
+    def _new(self, path: Any, **more: bool) -> None:
+        if (name := self.inside(path)) and not os.path.lexists(path):
+            self.note(Op("name", name, **more))
+
+    def _at(self, fd: int, what: str, **more: Any) -> None:
+        if fd in self.paths:
+            self.note(Op(what, self.paths[fd], **more))
+
+    def _on(self, what: str, source: Any, target: Any = None, **_: Any) -> None:
+        self.note(Op(what, self.inside(source) or "", to=(target and self.inside(target)) or ""))
+
+
+def _after(look: Callable[..., object], call: Callable[..., Any], *words: Any, **more: Any) -> Any:
+    look(*words, **more)
+    return call(*words, **more)
 
 
 def _parent(path: str) -> str:

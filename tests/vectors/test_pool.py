@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from face_helpers import write_pages
 from hash_embedder import use
+from store_helpers import at_once
 
 import memctl
 from memctl.vectors import matrix
@@ -103,11 +103,7 @@ def test_questions_from_many_threads_share_one_file(memory: memctl.Memory) -> No
     pytest.importorskip("numpy")
     warmed(memory)
     expected, heard = fresh(memory), list[Hits]()
-    threads = [Thread(target=lambda: heard.append(recalled(memory))) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(6, lambda _: heard.append(recalled(memory)))
     assert heard == [expected] * 6
 
 

@@ -14,6 +14,7 @@ from torture import same_tick, states
 from memctl.errors import CannotWrite
 from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
+from memctl.index.index import Index
 from memctl.index.sync import RACY_NS, SyncReport, build_index as index, sync
 from memctl.notes.workspace import Workspace
 
@@ -92,6 +93,51 @@ def test_a_page_that_cannot_be_read_is_named_until_it_can(workspace: Workspace) 
     page.write_bytes(good)
     assert synced(workspace).problems == {}
     assert rows(workspace) == rebuilt(workspace)
+
+
+@pytest.mark.parametrize(
+    ("row", "is_read"),
+    [
+        ("size = size + 1", True), ("mtime_ns = mtime_ns - 1", True), ("mtime_ns = mtime_ns + 1", True), ("inode = inode + 1", True),
+        ("sha256 = x''", True), ("looked_ns = 0", True),
+        (f"looked_ns = mtime_ns + {RACY_NS}", True), (f"looked_ns = mtime_ns + {RACY_NS} + 1", False),
+    ],
+)  # fmt: skip
+def test_what_is_not_surely_the_same_is_read(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, row: str, is_read: bool
+) -> None:
+    """Size, time or inode differ, it was never read, the clock was set back, or it may have changed within two seconds of our look."""
+    opened: list[str] = []
+    real = sync_module.read_page
+    monkeypatch.setattr(sync_module, "read_page", lambda w, path: opened.append(path) or real(w, path))
+
+    def job(index: Index) -> SyncReport:
+        with index.writing():
+            index.run(f"UPDATE page SET {row} WHERE path = '{LOG}'")
+        return sync(workspace, index)
+
+    with_index(workspace, job)
+    assert opened == [LOG] * is_read and RACY_NS == 2_000_000_000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and pipes are POSIX")
+def test_pages_are_read_in_their_order_and_what_is_gone_is_dropped_last(workspace: Workspace) -> None:
+    """Those that are new, changed or no file; once all is done, nothing is left to do until the reason is another."""
+    for path in ("a.md", "memory.md", "z.md"):
+        (workspace.root / path).write_text("new\n")
+    (workspace.root / "m.md").symlink_to("memory.md")
+    (workspace.root / LOG).unlink()
+
+    def steps(index: Index) -> list[str]:
+        return [step.path for step in sync_module.changes(list(workspace.scan()), index.known())]
+
+    assert with_index(workspace, steps) == ["a.md", "m.md", "memory.md", "z.md", LOG]
+    age(workspace)
+    synced(workspace)
+    assert with_index(workspace, steps) == []
+    (workspace.root / "m.md").unlink()
+    os.mkfifo(workspace.root / "m.md")
+    assert with_index(workspace, steps) == ["m.md"]
 
 
 def test_a_touched_page_is_read_once_more(workspace: Workspace) -> None:

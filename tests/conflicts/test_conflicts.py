@@ -31,6 +31,12 @@ def told(root: Path, *lines: str) -> Workspace:
     return write_pages(root, pages)
 
 
+@pytest.fixture
+def fish(tmp_path: Path) -> Workspace:
+    """Two lines that disagree."""
+    return told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+
+
 def found(workspace: Workspace, about: str | None = None) -> list[Conflict]:
     """What disagrees today, however long the index takes."""
     memory = memory_on(workspace, TODAY)
@@ -239,11 +245,10 @@ def test_private_lines_and_the_index_make_no_difference(tmp_path: Path) -> None:
     assert [str(c) for c in found(workspace)] == before != []
 
 
-def test_a_line_that_moved_is_cited_where_it_stands(tmp_path: Path) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+def test_a_line_that_moved_is_cited_where_it_stands(fish: Workspace, tmp_path: Path) -> None:
     page = tmp_path / "memory/2025-10-30.md"
     page.write_text("# A day\n\nMuch was said.\n\n" + page.read_text())
-    (conflict,) = found(workspace)
+    (conflict,) = found(fish)
     assert str(conflict.sides[0].source) == "memory/2025-10-30.md#L7"
 
 
@@ -271,10 +276,9 @@ def test_what_is_resolved_is_never_listed_again(tmp_path: Path, pair: tuple[str,
     assert found(workspace) == []
 
 
-def test_recall_follows_what_was_resolved(tmp_path: Path) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    resolve(memory_on(workspace, TODAY), "bb", "aa", because="she said so")
-    hits = ask(workspace, "fish").hits
+def test_recall_follows_what_was_resolved(fish: Workspace, tmp_path: Path) -> None:
+    resolve(memory_on(fish, TODAY), "bb", "aa", because="she said so")
+    hits = ask(fish, "fish").hits
     assert hits[0].content == "Does not eat fish."
     (lost,) = (hit for hit in hits if hit.content == "Eats fish.")
     assert lost.retracted
@@ -294,11 +298,10 @@ def test_the_slot_holds_what_was_resolved_and_its_history_stays(tmp_path: Path) 
     assert [hit.ref for hit in get_fact(memory_on(workspace, TODAY), "city", "A")] == ["cc"]
 
 
-def test_the_loser_was_true_until_then(tmp_path: Path) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    resolve(memory_on(workspace, TODAY), "bb", "aa", since=date(2025, 11, 10))
-    assert found(workspace) == []
-    (lost,) = (hit for hit in ask(workspace, "fish").hits if hit.content == "Eats fish.")
+def test_the_loser_was_true_until_then(fish: Workspace) -> None:
+    resolve(memory_on(fish, TODAY), "bb", "aa", since=date(2025, 11, 10))
+    assert found(fish) == []
+    (lost,) = (hit for hit in ask(fish, "fish").hits if hit.content == "Eats fish.")
     assert not lost.retracted
     assert str(lost.valid) == "2025-10-30..2025-11-09"
 
@@ -336,11 +339,10 @@ def test_what_the_chosen_line_replaced_is_not_replaced_once_more(tmp_path: Path)
         assert done.fact.valid == Period(valid, date(2025, 12, 24))
 
 
-def test_resolving_twice_adds_one_line(tmp_path: Path) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    first = resolve(memory_on(workspace, TODAY), "bb", "aa")
+def test_resolving_twice_adds_one_line(fish: Workspace, tmp_path: Path) -> None:
+    first = resolve(memory_on(fish, TODAY), "bb", "aa")
     once = snapshot(tmp_path)
-    again = resolve(memory_on(workspace, TODAY), "bb", "aa")
+    again = resolve(memory_on(fish, TODAY), "bb", "aa")
     assert snapshot(tmp_path) == once
     assert again.kept[0].already and again.kept[0].citation == first.kept[0].citation
 
@@ -354,28 +356,25 @@ def test_resolving_twice_adds_one_line(tmp_path: Path) -> None:
         (" \n ", None),
     ],
 )
-def test_a_reason_is_kept_as_one_line(tmp_path: Path, because: str, why: str | None) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    done = resolve(memory_on(workspace, TODAY), "bb", "aa", because=because)
+def test_a_reason_is_kept_as_one_line(fish: Workspace, because: str, why: str | None) -> None:
+    done = resolve(memory_on(fish, TODAY), "bb", "aa", because=because)
     assert done.kept[0].fact.why == why
-    assert found(workspace) == []
+    assert found(fish) == []
 
 
 @pytest.mark.parametrize("options", [{}, {"both": True}, {"since": date(2025, 11, 20)}])
-def test_a_pair_settled_before_is_said_to_be(tmp_path: Path, options: dict[str, object]) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+def test_a_pair_settled_before_is_said_to_be(fish: Workspace, options: dict[str, object]) -> None:
     heard: list[str] = []
-    first = resolve(memory_on(workspace, TODAY, heard.append), "bb", "aa", **options).kept[0]  # type: ignore[arg-type]
-    resolve(memory_on(workspace, TODAY, heard.append), "bb", "aa", **options)  # type: ignore[arg-type]
+    first = resolve(memory_on(fish, TODAY, heard.append), "bb", "aa", **options).kept[0]  # type: ignore[arg-type]
+    resolve(memory_on(fish, TODAY, heard.append), "bb", "aa", **options)  # type: ignore[arg-type]
     assert heard == []  # the same line again is no second one, and said to be there already
-    resolve(memory_on(workspace, TODAY, heard.append), "aa", "bb", because="she eats it again")
+    resolve(memory_on(fish, TODAY, heard.append), "aa", "bb", because="she eats it again")
     assert heard == [f"settled before: {first.citation} ^{first.ref}"]
 
 
-def test_a_dry_run_writes_nothing_and_says_what_it_would(tmp_path: Path) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+def test_a_dry_run_writes_nothing_and_says_what_it_would(fish: Workspace, tmp_path: Path) -> None:
     before = snapshot(tmp_path)
-    done = resolve(memory_on(workspace, TODAY), "^bb", "memory/2025-10-30.md#L3", dry_run=True)
+    done = resolve(memory_on(fish, TODAY), "^bb", "memory/2025-10-30.md#L3", dry_run=True)
     assert snapshot(tmp_path) == before
     assert "+- W(t=2025-11-16..,corrects=aa) @A: Does not eat fish." in done.diff
 
@@ -399,11 +398,10 @@ SAME = "Usage: ^aa and ^aa say the same; name the two lines that disagree"
     ],
 )  # fmt: skip
 def test_what_cannot_be_resolved(
-    tmp_path: Path, chosen: str, other: str, options: dict[str, object], expected: str
+    fish: Workspace, tmp_path: Path, chosen: str, other: str, options: dict[str, object], expected: str
 ) -> None:
-    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
     before = snapshot(tmp_path)
-    said = refusal(lambda: resolve(memory_on(workspace, TODAY), chosen, other, **options))  # type: ignore[arg-type]
+    said = refusal(lambda: resolve(memory_on(fish, TODAY), chosen, other, **options))  # type: ignore[arg-type]
     assert said == expected or (expected.endswith(": ") and said.startswith(expected))
     assert snapshot(tmp_path) == before
 

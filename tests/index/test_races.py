@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
+from strategies import examples
 from torture import editor_storm, kill_points, races
 
 strace = pytest.mark.skipif(not kill_points.HAS_STRACE, reason="strace is not installed")
@@ -16,23 +17,23 @@ posix = pytest.mark.skipif(os.name == "nt", reason="an open file cannot be repla
 
 def test_eight_processes_lose_no_line() -> None:
     """R4."""
-    kept, wrong = races.lost_lines(2)
-    assert kept == 16
+    kept, wrong = races.lost_lines(count := examples(50, 2, 25))
+    assert kept == 8 * count
     assert wrong == []
 
 
 def test_processes_that_append_and_that_replace_lose_nothing_to_each_other() -> None:
     """R4, with pages written anew meanwhile."""
-    writes, wrong = races.lost_between_writers(2)
-    assert writes == 16
+    writes, wrong = races.lost_between_writers(count := examples(50, 2, 25))
+    assert writes == 8 * count
     assert wrong == []
 
 
 @pytest.mark.parametrize("fresh", [True, False])
 def test_eight_processes_are_never_told_that_the_index_is_locked(fresh: bool) -> None:
     """R11."""
-    calls, failed = races.busy_calls(16, fresh)
-    assert calls == 16
+    calls, failed = races.busy_calls(count := examples(800, 16, 50), fresh)
+    assert calls == count
     assert failed == []
 
 

@@ -269,22 +269,17 @@ def writes(random: Random) -> Iterator[Call]:
     yield http("/v1/ingest", user_msg=f"Please remember that {said} is 7391.", assistant_msg="I will.")
 
 
-def differences(random: Random) -> tuple[int, list[str]]:
-    """How many answers were compared on one pair of workspaces, and those that differ."""
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(60, 3, 20))
+def test_private_lines_are_as_if_absent(random: Random) -> None:
+    """S13: no answer differs, nor a refusal; of some ninety on each pair of workspaces."""
     chosen = HashEmbedder() if random.random() < 0.5 else None
     with tempfile.TemporaryDirectory() as folder, patch.object(models, "choose", lambda workspace: chosen):
         first, second = map(Asked, pair(random, Path(folder)))
         calls = [*questions(random), *by_name(random), *writes(random), *questions(random)]
         told = [(first.said(each), second.said(each)) for each in calls]
         first.memory.close(), second.memory.close()
-    return len(told), [f"{number}: {a}\n   {b}" for number, (a, b) in enumerate(told) if a != b]
-
-
-@given(st.randoms(use_true_random=False))
-@settings(max_examples=examples(60, 3, 20))
-def test_private_lines_are_as_if_absent(random: Random) -> None:
-    """No answer differs, nor a refusal."""
-    _, differing = differences(random)
+    differing = [f"{number}: {a}\n   {b}" for number, (a, b) in enumerate(told) if a != b]
     assert not differing, "\n".join(differing)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from random import Random
 
 import pytest
 from face_helpers import write_pages
 from http_helpers import TOKEN, Reply, Running, serving
+from strategies import examples
 
 from memctl.server.http_app import LARGEST
 
@@ -39,7 +41,7 @@ DIMENSIONS = (HOSTS, ORIGINS, TOKENS, METHODS, TYPES, SIZES)
 
 
 def cases() -> Iterator[tuple[tuple[str | None, ...], int | None]]:
-    """Every pair of values of two dimensions with all others well, and the full product of two well and two bad of each."""
+    """Every pair of values of two dimensions with all others well, the full product of two well and one bad of each, and more in `make torture`."""
     well = [next(iter(each)) for each in DIMENSIONS]
     seen: set[tuple[str | None, ...]] = set()
     for one, other in itertools.combinations(range(len(DIMENSIONS)), 2):
@@ -52,6 +54,7 @@ def cases() -> Iterator[tuple[tuple[str | None, ...], int | None]]:
         for each in DIMENSIONS[:-1]
     ]
     seen |= {(*made, "small") for made in itertools.product(*few)}
+    seen |= set(Random(7).sample([*itertools.product(*DIMENSIONS)], examples(2_000, 0, 2_001)))
     for made in sorted(seen, key=repr):
         yield made, next((each[value] for each, value in zip(DIMENSIONS, made, strict=True) if each[value]), None)
 

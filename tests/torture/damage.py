@@ -152,12 +152,3 @@ def run(trials: int, seed: int = 7) -> Counter[str]:
             wrong = trial(workspace, how, dice)
             ended[f"{how.__name__}: {wrong}" if wrong else "healed"] += 1
     return ended
-
-
-def main(short: bool = False) -> bool:
-    ended = run(42 if short else 504)
-    wrong = {what: count for what, count in ended.items() if what != "healed"}
-    print(f"R7 damaged index, trials {ended.total()} healed {ended['healed']} violations {sum(wrong.values())}")
-    for what, count in sorted(wrong.items()):
-        print(f"   {count} x {what}")
-    return not wrong

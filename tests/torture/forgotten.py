@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from pathlib import Path
 
 from face_helpers import TODAY, memory_on, write_pages
@@ -58,18 +57,3 @@ def told(workspace: Workspace) -> tuple[int, int]:
     }
     proven = found & (guesses | {question_id("due", ref) for ref in guesses})
     return sum(bool(_SHOWN.search(data)) for data in held), len(proven)
-
-
-def main(short: bool = False) -> bool:
-    """Print the figures; False where one is not 0."""
-    met = True
-    for old in (False, True):
-        with tempfile.TemporaryDirectory() as folder:
-            workspace, ids = workspace_with(Path(folder), old)
-            memory_on(workspace).forget(**({"expired": True} if old else {"ids": ids}), apply=True)
-            files, proven = told(workspace)
-            met &= not files and not proven
-            print(
-                f"S15 {'old tombstones' if old else 'forgotten lines'}: files with the text {files}, guesses proven {proven}"
-            )
-    return met

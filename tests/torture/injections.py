@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
-from face_helpers import FIXTURES, memory_on, write_pages
+from face_helpers import FIXTURES, memory_on
 from http_helpers import serving
 from mcp_helpers import connected
 
@@ -153,19 +151,3 @@ def unfenced(workspace: Workspace) -> tuple[int, int]:
             for text in (*contexts, *map(without_fenced, fenced)):
                 found.append(told.value in text or told.said.rstrip(".。") in text)
     return len(found), sum(found)
-
-
-def main(short: bool = False) -> bool:
-    """Print the figures; False where one is not 0."""
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = write_pages(Path(folder), pages())
-        figures = {
-            "quoted": executed(),
-            "ingested": ingested(workspace),
-            "recalled and repeated": believed(workspace),
-            "outputs": printed(workspace),
-            "outside a fence": unfenced(workspace),
-        }
-    told = ", ".join(f"{name} {bad} of {count}" for name, (count, bad) in figures.items())
-    print(f"S14 commands executed or left live: {told}")
-    return not any(bad for _, bad in figures.values())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -375,15 +374,3 @@ def run(chosen: list[Scene]) -> tuple[int, list[str]]:
                 if problem:
                     wrong.append(f"{scene.name} after {end} of {len(ops)} calls: {problem}")
     return len(seen), wrong
-
-
-def main(short: bool = False) -> bool:
-    good = True
-    for name, chosen in (("append", scenes()), ("replace", replacements())):
-        tried, wrong = run(chosen)
-        kinds = Counter("lost" if "lost" in line else "corrupt" for line in wrong)
-        print(f"R3 {name}: power-loss states {tried} corrupt {kinds['corrupt']} acknowledged but lost {kinds['lost']}")
-        for line in wrong:
-            print(f"   {line}")
-        good = good and not wrong
-    return good

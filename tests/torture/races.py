@@ -130,16 +130,3 @@ def busy_calls(calls: int, fresh: bool = True) -> tuple[int, list[str]]:
         failed = together(do_many, workspace.root, calls // PROCESSES)
         index(workspace)
         return calls, failed + list(verify(workspace).differences)
-
-
-def main(short: bool = False) -> bool:
-    kept, wrong = lost_lines(6 if short else 50)
-    print(f"R4 retained by {PROCESSES} processes {kept} lost or torn {len(wrong)}")
-    writes, torn = lost_between_writers(6 if short else 50)
-    print(f"R4 appended and replaced by {PROCESSES} processes {writes} lost or torn {len(torn)}")
-    wrong += torn
-    calls, failed = busy_calls(80 if short else 800)
-    print(f"R11 calls by {PROCESSES} processes {calls} failed {len(failed)}")
-    for line in (wrong + failed)[:20]:
-        print(f"   {line}")
-    return not wrong and not failed

@@ -12,7 +12,6 @@ import re
 import select
 import subprocess
 import sys
-import tempfile
 import threading
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
@@ -102,7 +101,7 @@ class Run:
 COMMANDS = ("vault rekey", "reflect", "context code --private", "export", "check", "index", "recall code --json")
 
 
-def leaks(folder: Path, secrets: Sequence[str] = SECRETS, commands: Sequence[str] = COMMANDS) -> tuple[int, set[str]]:
+def leaks(folder: Path, secrets: Sequence[str], commands: Sequence[str]) -> tuple[int, set[str]]:
     """How many texts were opened on a second screen, and every other place where one was seen."""
     run, stop, opened = Run(folder), threading.Event(), 0
     watcher = threading.Thread(target=run.watch, args=(stop,))
@@ -120,17 +119,3 @@ def leaks(folder: Path, secrets: Sequence[str] = SECRETS, commands: Sequence[str
         stop.set()
         watcher.join()
     return opened, run.seen
-
-
-def main(short: bool = False) -> bool:
-    """Run it once, or ten times; 0 places are the target."""
-    rounds, opened, seen = 1 if short else 10, 0, set[str]()
-    for _ in range(rounds):
-        with tempfile.TemporaryDirectory() as folder:
-            done = leaks(Path(folder))
-        opened, seen = opened + done[0], seen | done[1]
-    asked = rounds * (len(SECRETS) + 1)
-    print(f"S17 sealed opened on a terminal {opened} of {asked}, places elsewhere that tell {len(seen)}")
-    for place in sorted(seen)[:20]:
-        print(f"   {place}")
-    return opened == asked and not seen

@@ -137,15 +137,3 @@ def run(examples: int, steps: int, seeded: bool = True) -> None:
             suppress_health_check=list(HealthCheck),
         ),
     )  # fmt: skip
-
-
-def main(short: bool = False) -> bool:
-    examples, steps = (25, 15) if short else (1000, 30)
-    try:
-        run(examples, steps, seeded=short)
-    except Exception as error:  # hypothesis reports the shortest failing life through its notes
-        print(f"R6 lives {examples} x {steps} failures 1")
-        print(f"   {type(error).__name__}: {error}\n" + "\n".join(getattr(error, "__notes__", ())))
-        return False
-    print(f"R6 lives {examples} x {steps} failures 0")
-    return True

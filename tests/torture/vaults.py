@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from pathlib import Path
 
 from face_helpers import memory_on, write_pages
@@ -57,13 +56,3 @@ def bound(folder: Path, seed: int) -> list[str]:
             else []
         )
     return found
-
-
-def main(short: bool = False) -> bool:
-    """Print the figure; False where it is not 0."""
-    count, taken = 10 if short else 100, list[str]()
-    for seed in range(count):
-        with tempfile.TemporaryDirectory() as folder:
-            taken += bound(Path(folder), seed)
-    print(f"S18 vaults {count}: names, slots and beliefs taken over {len(taken)} {taken[:3] or ''}")
-    return not taken

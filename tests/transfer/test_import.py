@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from face_helpers import NOW, Done, call as called, fixture_copy, reflected_copy
 from hypothesis import given, strategies as st
+from strategies import examples
 from torture import vaults
 
 from memctl.errors import Usage
@@ -488,5 +489,5 @@ def test_what_cannot_be_exported_says_so(tmp_path: Path, home: Path) -> None:
 
 
 def test_an_imported_page_binds_no_name_of_the_owner(tmp_path: Path) -> None:
-    """Names that the owner uses without a page of their own are nobody's other names; slots, beliefs and pages stay."""
-    assert vaults.bound(tmp_path, 0) == []
+    """S18: names that the owner uses without a page of their own are nobody's other names; slots, beliefs and pages stay."""
+    assert [told for seed in range(examples(100, 1, 100)) for told in vaults.bound(tmp_path / str(seed), seed)] == []

@@ -67,16 +67,6 @@ def test_an_empty_answer_says_so(tmp_path: Path) -> None:
     assert BROKEN in call(["recall", "broken", "--history"], tmp_path).out
 
 
-@pytest.mark.parametrize(
-    "written", ['[ttl]\nweb = "30"\n', "[ttl]\nweb = 30\n", '[ttl]\nblogs = "30d"\n', '[recall]\nrecord = "yes"\n']
-)
-def test_settings_that_cannot_be_followed(tmp_path: Path, written: str) -> None:
-    """One line what, one line what to do."""
-    write_pages(tmp_path, {"memctl.toml": written})
-    done = call(["recall", "kettle"], tmp_path)
-    assert done.code == 2 and "memctl.toml" in done.err and len(done.err.strip().split("\n")) == 2
-
-
 @given(st.dates(date(1, 1, 1), date(9999, 12, 31)), st.integers(0, 99_999), st.sampled_from(["h", "d", "w", "mo", "y"]))
 def test_the_first_day_that_is_kept(today: date, number: int, unit: str) -> None:
     """The day before it is over on that day, and it is not."""

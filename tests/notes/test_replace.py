@@ -66,11 +66,6 @@ def test_any_bytes_take_the_place_of_any_bytes(
     assert strays(workspace) == []
 
 
-def test_a_new_page_gets_its_folders(workspace: Workspace) -> None:
-    replace(workspace, "bank/a/b/new.md", None, b"new\n")
-    assert page_of(workspace, "bank/a/b/new.md").read_bytes() == b"new\n"
-
-
 @pytest.mark.parametrize("expected", [None, b"", b"another\n", b"old", b"old\n\n"])
 def test_a_page_that_is_not_what_was_read_stays(workspace: Workspace, expected: bytes | None) -> None:
     assert refusal(lambda: replace(workspace, PAGE, expected, b"new\n")) == CHANGED

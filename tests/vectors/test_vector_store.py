@@ -26,7 +26,6 @@ from store_helpers import make_workspace
 from memctl.errors import CannotWrite, LockBusy
 from memctl.ids import text_key
 from memctl.index.heal import with_index
-from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors.file import Scan, Vectors, begin_vectors, drop_vectors, open_vectors
@@ -204,45 +203,6 @@ def test_other_dimensions(tmp_path: Path, dim: int) -> None:
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------
-
-
-def test_missing_follows_the_index(tmp_path: Path) -> None:
-    """Pages that are new, changed or gone; of a changed page only the lines that say something else now."""
-    workspace = make_workspace(tmp_path)
-
-    def job(step: Callable[[Vectors], None]) -> None:
-        def run(index: object) -> None:
-            sync(workspace, index)  # type: ignore[arg-type]
-            with closing(begun(workspace)) as vectors:
-                step(vectors)
-
-        with_index(workspace, run)
-
-    def embed_all(index: object) -> None:
-        sync(workspace, index)  # type: ignore[arg-type]
-        with closing(begun(workspace)) as vectors:
-            before = vectors.missing(index)  # type: ignore[arg-type]
-            pages = leaves(index)  # type: ignore[arg-type]
-            assert set(before.pages) == {leaf.id for leaf in pages}
-            assert before.entries == sum(leaf.entries for leaf in pages) > 10
-            for leaf in pages:
-                rows = entries_of(index, leaf.id)  # type: ignore[arg-type]
-                vectors.put_codes({row.digest: vectors.encode(vector(row.digest), 0) for row in rows})
-                vectors.put_pack(leaf.id, leaf.rows_sum, [StoredVector(row.id, row.digest, row.digest) for row in rows])
-            assert vectors.missing(index) == ((), (), 0)  # type: ignore[arg-type]
-
-    with_index(workspace, embed_all)
-    log = tmp_path / "memory/2025-11-27.md"
-    log.write_text(log.read_text("utf-8") + "- W @Atlas: Два новых слова\n", "utf-8")
-    (tmp_path / "memory.md").unlink()
-
-    def look(index: object) -> None:
-        sync(workspace, index)  # type: ignore[arg-type]
-        with closing(opened(workspace)) as vectors:
-            found = vectors.missing(index)  # type: ignore[arg-type]
-            assert (len(found.pages), len(found.gone), found.entries) == (1, 1, 1)
-
-    with_index(workspace, look)
 
 
 def test_a_page_with_a_text_that_is_not_there_stays_missing(tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from face_helpers import write_pages
 from http_helpers import Running, serving
+from model_server import saying, server as stranger
 
 from memctl.client import Client, Unanswered
 from memctl.notes.workspace import Workspace
@@ -147,30 +147,24 @@ def test_the_token_is_read_and_a_wrong_one_is_refused(server: Running, workspace
     assert client.recall("crane") == "" and client.problem and client.problem.status == 401
 
 
-class _Stranger(BaseHTTPRequestHandler):
-    """Something else that listens there: what it answers is its path's."""
-
-    def do_POST(self) -> None:
-        """Answer as the client's URL says."""
-        what = self.path.split("/")[1]
-        self.send_response({"away": 302, "refused": 500}.get(what, 200))
-        if what == "away":
-            self.send_header("Location", "http://127.0.0.1:9/stolen")
-        self.end_headers()
-        self.wfile.write({"list": b"[1]", "rubbish": b"\xff{", "short": b""}.get(what, b"<html>"))
-
-    def log_message(self, *given: object) -> None:
-        """Print nothing."""
+def _away(handler: BaseHTTPRequestHandler, _: object) -> None:
+    handler.send_response(302)
+    handler.send_header("Location", "http://127.0.0.1:9/stolen")
+    handler.end_headers()
 
 
-@pytest.mark.parametrize("what", ["away", "refused", "list", "rubbish", "short", "html"])
+STRANGERS = {
+    "away": _away, "refused": saying(b"<html>", 500), "list": saying(b"[1]"), "rubbish": saying(b"\xff{"), "short": saying(b""),
+    "html": saying(b"<html>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", STRANGERS)
 def test_a_stranger_answers(what: str) -> None:
     """Another server on that port: no traceback, no redirect, nothing believed."""
-    stranger = HTTPServer(("127.0.0.1", 0), _Stranger)
-    threading.Thread(target=stranger.handle_request, daemon=True).start()
-    client = Client("t", f"http://127.0.0.1:{stranger.server_port}/{what}", seconds=30)
-    assert client.recall("x") == "" and client.problem
-    stranger.server_close()
+    with stranger(STRANGERS[what]) as (url, _):
+        client = Client("t", url, seconds=30)
+        assert client.recall("x") == "" and client.problem
 
 
 def test_it_loads_the_standard_library_alone() -> None:

@@ -613,11 +613,15 @@ def with_model(root: Path) -> Workspace:
     return workspace
 
 
+def run_with_model(root: Path, *words: str, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    """`memctl WORDS…` with the model of the folder, as a process that nobody disturbs."""
+    command = [*before, sys.executable, "-m", "memctl", *words]
+    return subprocess.run(command, cwd=root, env=serving(), capture_output=True, text=True, timeout=60, check=False)
+
+
 def indexed(root: Path) -> subprocess.CompletedProcess[str]:
-    """`memctl index` with the model of the folder, undisturbed."""
-    return subprocess.run(
-        [sys.executable, "-m", "memctl", "index"], cwd=root, env=serving(), capture_output=True, text=True, timeout=60, check=False
-    )  # fmt: skip
+    """What `memctl index` says with that model."""
+    return run_with_model(root, "index")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
@@ -679,14 +683,9 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     synced(workspace)
     workspace.memory.chmod(0o555)
     try:
-        command = [*AS_ANYBODY, sys.executable, "-m", "memctl"]
-        failed = subprocess.run(
-            [*command, "index"], cwd=workspace.root, env=serving(), capture_output=True, text=True, timeout=60, check=False
-        )  # fmt: skip
+        failed = run_with_model(workspace.root, "index", before=AS_ANYBODY)
         assert failed.returncode == 13 and is_two_lines(failed.stderr), failed
-        found = subprocess.run(
-            [*command, "recall", "fox 57"], cwd=workspace.root, env=serving(), capture_output=True, text=True, timeout=60, check=False
-        )  # fmt: skip
+        found = run_with_model(workspace.root, "recall", "fox 57", before=AS_ANYBODY)
         assert found.returncode == 0 and found.stdout
     finally:
         workspace.memory.chmod(0o755)
@@ -699,10 +698,7 @@ def test_a_folder_that_cannot_be_entered(tmp_path: Path) -> None:
     synced(workspace)
     workspace.memory.chmod(0o000)
     try:
-        told = subprocess.run(
-            [*AS_ANYBODY, sys.executable, "-m", "memctl", "status"], cwd=workspace.root, env=serving(), capture_output=True,
-            text=True, timeout=60, check=False,
-        )  # fmt: skip
+        told = run_with_model(workspace.root, "status", before=AS_ANYBODY)
         assert (told.returncode, told.stderr) == (0, "") and "60 world" in told.stdout
         assert "problem\t.memory: no index can be kept: " in told.stdout and "correct the permissions" in told.stdout
     finally:

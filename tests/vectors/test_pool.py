@@ -1,18 +1,20 @@
-"""A process that stays holds the vectors in memory: the same hits as from a fresh process, by fewer reads of the file."""
+"""A process that stays holds the vectors in memory, the same hits as from a fresh process by fewer reads; and it embeds what is stored."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 from face_helpers import write_pages
-from hash_embedder import use
+from hash_embedder import HashEmbedder, use
 from store_helpers import at_once
 
 import memctl
+from memctl.errors import ExtraBroken
 from memctl.vectors import matrix
 from memctl.vectors.matrix import VectorPool
 
@@ -22,6 +24,7 @@ LINES = [
     "网关 运行 在 8080 端口",
     "Tea at four with Irina",
 ]
+NOW = datetime(2025, 11, 30)
 QUESTION = "which port has the gateway?"
 
 
@@ -31,7 +34,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[memctl.M
     use(monkeypatch)
     monkeypatch.setenv("MEMCTL_VECTORS", "auto")
     write_pages(tmp_path, {f"memory/2025-11-{10 + day}.md": f"- W: {line}\n" for day, line in enumerate(LINES)})
-    with memctl.open(tmp_path, now=datetime(2025, 11, 30)) as opened:
+    with memctl.open(tmp_path, now=NOW) as opened:
         opened.sync()
         opened.embed()
         yield opened
@@ -55,7 +58,7 @@ def recalled(memory: memctl.Memory, question: str = QUESTION) -> Hits:
 
 def fresh(memory: memctl.Memory, question: str = QUESTION) -> Hits:
     """What a process that just started answers."""
-    with memctl.open(memory.workspace.root, now=datetime(2025, 11, 30), resident=False) as other:
+    with memctl.open(memory.workspace.root, now=NOW, resident=False) as other:
         return recalled(other, question)
 
 
@@ -127,3 +130,41 @@ def test_without_numpy_nothing_is_held(memory: memctl.Memory, monkeypatch: pytes
     warmed(memory)
     assert pool(memory).take(memory.workspace) is None and pool(memory)._is_useless
     assert recalled(memory) == fresh(memory)
+
+
+def test_what_is_stored_gets_its_vector_without_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told by the model's batches, not by a clock; a closed thread embeds no more, and what it did is kept."""
+    monkeypatch.setenv("MEMCTL_VECTORS", "auto")
+    done = threading.Event()
+    use(
+        monkeypatch, HashEmbedder(before=lambda texts: done.set() if any("gateway" in text for text in texts) else None)
+    )
+    write_pages(tmp_path, {"memory/2025-11-20.md": "- W: Tea at four\n"})
+    with memctl.open(tmp_path, now=NOW) as memory:
+        memory.warm(embed=True)
+        memory.retain("The gateway runs on port 8080", about="gateway")
+        assert done.wait(20)
+    assert not [thread for thread in threading.enumerate() if thread.name == "memctl-embed"]
+    with memctl.open(tmp_path, now=NOW) as memory:
+        state = memory.status().vectors
+        assert state["embedded"] >= 1 and state["used"]
+        memory.retain("The proxy runs on port 9090", about="proxy")
+    with memctl.open(tmp_path, now=NOW) as again:
+        again.embed()
+        assert again.status().vectors["missing"] == 0
+
+
+def test_a_model_that_fails_is_said_once_and_words_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCTL_VECTORS", "auto")
+
+    def fail(texts: object) -> None:
+        raise ExtraBroken("the model hash fails: gone")
+
+    use(monkeypatch, HashEmbedder(before=fail))
+    write_pages(tmp_path, {"memory/2025-11-20.md": "- W: Tea at four\n"})
+    heard, told = threading.Event(), list[str]()
+    with memctl.open(tmp_path, now=NOW, tell=lambda line: (told.append(line), heard.set())) as memory:
+        memory.warm(embed=True)
+        assert heard.wait(20)
+        assert told == ["vectors: the model hash fails: gone; going on with words"]
+        assert memory.recall("tea").hits

@@ -12,7 +12,7 @@ import sqlite_utils
 from store_helpers import LOG, PAGES, make_workspace, synced
 
 import memctl as package
-from memctl.errors import CannotWrite, LockBusy
+from memctl.errors import CannotWrite
 from memctl.index import index as index_module, rows as rows_module
 from memctl.index.heal import open_index, open_scratch, with_index
 from memctl.index.index import Index
@@ -20,7 +20,7 @@ from memctl.index.lexical import select_terms
 from memctl.index.queries.entries import dump, embeddable, frequencies, own_lines, rarest
 from memctl.index.queries.names import has_entities, listed_names, resolve
 from memctl.index.reread import reread
-from memctl.index.row import PageRows, Row
+from memctl.index.row import Row
 from memctl.index.rows import rows_of
 from memctl.index.sync import build_index as index, verify
 from memctl.notes.files import read_page
@@ -148,18 +148,6 @@ def test_a_page_that_goes_takes_everything_along(workspace: Workspace) -> None:
             assert table(opened, name) == []
 
 
-def test_a_page_that_becomes_unreadable_keeps_only_its_reason(workspace: Workspace) -> None:
-    with open_scratch() as opened:
-        put(opened, workspace, "bank/entities/Peter.md", PAGES["bank/entities/Peter.md"])
-        with opened.writing():
-            none = PageRows("bank/entities/Peter.md", None, "bank/entities/Peter.md", None, (), ())
-            opened.put(none, None, b"", 1, "gone bad")
-        assert [(row.path, row.problem, row.sha256) for row in opened.known()] == [
-            ("bank/entities/Peter.md", "gone bad", b"")
-        ]
-        assert table(opened, "alias") == table(opened, "entity") == table(opened, "entry") == []
-
-
 def test_pages_whose_paths_share_a_hash_live_side_by_side(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,18 +189,6 @@ def test_a_reader_sees_one_state(workspace: Workspace) -> None:
     assert reader.rows("SELECT count(*) FROM entry") != before
     reader.close()
     writer.close()
-
-
-def test_a_second_writer_is_told(workspace: Workspace) -> None:
-    synced(workspace)
-    first, second = open_index(workspace), open_index(workspace)
-    with first.writing(), pytest.raises(LockBusy) as error, second.writing(wait=0.05):
-        pass
-    assert error.value.exit_code == 14
-    with second.writing(wait=0):
-        pass
-    first.close()
-    second.close()
 
 
 def test_a_read_only_index_is_told(workspace: Workspace) -> None:

@@ -62,6 +62,7 @@ def test_only_what_changed_is_opened(workspace: Workspace, monkeypatch: pytest.M
         lambda root: (root / "bank/entities/Peter.md").write_text("# Peter\n"),
         lambda root: (root / "bank/entities/Peter.md").rename(root / "bank/Peter.md"),
         lambda root: (root / LOG).write_bytes(b"\x89PNG\0\1\0\1\0\1\0"),
+        lambda root: (root / "bank/entities/Peter.md").write_bytes(b"\x89PNG\0\1\0\1\0\1\0"),
         lambda root: (root / LOG).write_bytes(b"\xff\xfe bad\n"),
         lambda root: (root / LOG).write_bytes(b""),
         lambda root: ((root / LOG).unlink(), (root / LOG).mkdir(), (root / LOG / "x.md").write_text("inside")),
@@ -72,7 +73,7 @@ def test_only_what_changed_is_opened(workspace: Workspace, monkeypatch: pytest.M
         ),
     ],
     ids=[
-        "edit", "delete", "rename", "folder", "front matter", "entity moves", "binary", "not utf-8", "empty", "file to folder",
+        "edit", "delete", "rename", "folder", "front matter", "entity moves", "binary", "binary entity", "not utf-8", "empty", "file to folder",
         "inner",
     ],
 )  # fmt: skip

@@ -117,13 +117,6 @@ def test_a_link_is_not_followed(workspace: Workspace, tmp_path: Path, act) -> No
 # -- appending --------------------------------------------------------------------------------------------------------
 
 
-def test_append_tells_what_stood_there_and_what_came(workspace: Workspace) -> None:
-    put(workspace, b"one\n")
-    done = append(workspace, LOG, lambda text: text.upper())
-    assert (done.before, done.added) == ("one\n", "ONE\n")
-    assert (workspace.root / LOG).read_bytes() == b"one\nONE\n"
-
-
 def test_an_empty_composition_writes_nothing(workspace: Workspace) -> None:
     page = put(workspace, b"torn last line")
     before = page.stat().st_mtime_ns

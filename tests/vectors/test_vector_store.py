@@ -90,13 +90,6 @@ def told(workspace: Workspace) -> str | None:
 # -- questions --------------------------------------------------------------------------------------------------------
 
 
-def test_no_file_is_no_vectors(tmp_path: Path) -> None:
-    """And nothing is made by asking."""
-    assert open_vectors(Workspace(tmp_path)) is None
-    assert told(Workspace(tmp_path)) == "" and not (tmp_path / ".memory/vectors.sqlite").exists()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_scan_is_brute_force(tmp_path: Path) -> None:
     """The best first, with the mean and the deviation of all; `allowed` narrows, `cosines` agrees."""
     with closing(opened(filled(tmp_path))) as vectors:

@@ -40,7 +40,7 @@ def test_eight_processes_are_never_told_that_the_index_is_locked(fresh: bool) ->
 @posix
 def test_an_editor_loses_nothing_to_retains_and_they_nothing_to_memctl() -> None:
     """R5, the append part. What an editor overwrites with its older copy is counted apart, and is not always zero."""
-    storm = editor_storm.storm(50)
+    storm = editor_storm.storm(examples(1_500, 50, 30))
     assert storm.human >= editor_storm.FEW
     assert storm.human_lost == []
     assert storm.facts_lost == []
@@ -49,13 +49,14 @@ def test_an_editor_loses_nothing_to_retains_and_they_nothing_to_memctl() -> None
 
 
 @posix
+@pytest.mark.parametrize("seed", range(examples(5, 1, 5)))
 @pytest.mark.parametrize("writing", [editor_storm.rewriting, editor_storm.reflecting])
 def test_an_editor_loses_nothing_to_a_page_that_is_written_anew_all_the_time(
-    writing: Callable[[int], editor_storm.Rewrites],
+    writing: Callable[[int, int], editor_storm.Rewrites], seed: int
 ) -> None:
     """R5, the replace part."""
-    storm = writing(20)
-    assert storm.human >= 20
+    storm = writing(saves := examples(800, 20, 40), seed)
+    assert storm.human >= saves
     assert storm.done > 0
     assert storm.human_lost == []
     assert storm.left == []

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from face_helpers import memory_on
+from face_helpers import call, memory_on
 from store_helpers import DAY, LOG, make_workspace, memctl, rows, synced
 from torture import paths
 
@@ -209,6 +209,8 @@ def test_every_path_ends_in_an_answer_or_an_error_of_ours(traps: Workspace) -> N
         return "".join(line for passage in show(memory_on(traps), reference) for line in passage.lines)
 
     for name in paths.names():
+        for told in (call(["show", "--", said], traps.root) for said in (f"{name}#L1", name)):
+            assert paths.SECRET not in told.both and told.code in (0, 1, 2, 11, 13), name
         for act in (lambda name: read_page(traps, traps.contain(name)).text, lambda name: shown(f"{name}#L1"), shown):
             try:
                 assert paths.SECRET not in act(name), name

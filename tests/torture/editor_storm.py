@@ -21,7 +21,6 @@ from memctl.errors import PageChanged
 from memctl.index.sync import build_index as index, verify
 from memctl.markdown.blocks import splice
 from memctl.markdown.markers import is_marker
-from memctl.notes import edits as replacing
 from memctl.notes.edits import replace
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import reflect
@@ -58,7 +57,6 @@ def edit(
     out: multiprocessing.Queue,  # type: ignore[type-arg]
     saved: Any,  # a shared count
     pages: str = "memory/2*.md",
-    rests: float = RESTS,
 ) -> None:
     """A person who loads the last of these pages, adds a line above the managed blocks and saves, until told to stop."""
     dice, lines, spans = random.Random(seed), [], []
@@ -76,7 +74,7 @@ def edit(
         spans.append(Span(start, time.monotonic_ns()))
         lines.append(mine)
         saved.value = len(lines)
-        time.sleep(rests)
+        time.sleep(RESTS)
     out.put((lines, spans))
 
 
@@ -146,18 +144,9 @@ class Rewrites(NamedTuple):
 ATLAS = "bank/entities/Atlas.md"
 
 
-def rewriting(saves: int, seed: int = 5, swaps: bool = True, rests: float = RESTS) -> Rewrites:
-    """Write a managed block anew as fast as it goes, while a person saves the same page so often; then look for their lines.
-
-    Without `swaps` as on a disk where names cannot be swapped. An editor that `rests` for a millisecond may load the new
-    text in the moment before it is taken back, and save over what it saved itself: nobody can prevent that.
-    """
-    real = replacing.swap
-    replacing.swap = real if swaps else lambda one, other: False
-    try:
-        return _beside_an_editor(_rewrite, saves, seed, rests)
-    finally:
-        replacing.swap = real
+def rewriting(saves: int, seed: int = 5) -> Rewrites:
+    """Write a managed block anew as fast as it goes, while a person saves the same page so often; then look for their lines."""
+    return _beside_an_editor(_rewrite, saves, seed)
 
 
 def reflecting(saves: int, seed: int = 5) -> Rewrites:
@@ -165,14 +154,12 @@ def reflecting(saves: int, seed: int = 5) -> Rewrites:
     return _beside_an_editor(_reflect, saves, seed)
 
 
-def _beside_an_editor(
-    job: Callable[[Workspace, int], tuple[bool, bool]], saves: int, seed: int, rests: float = RESTS
-) -> Rewrites:
+def _beside_an_editor(job: Callable[[Workspace, int], tuple[bool, bool]], saves: int, seed: int) -> Rewrites:
     with tempfile.TemporaryDirectory() as folder:
         workspace = make_workspace(Path(folder).resolve(), {ATLAS: "# Atlas\n\nMine.\n"})
         context = multiprocessing.get_context("spawn")
         stop, out, saved = context.Event(), context.Queue(), context.Value("i", 0)
-        editor = context.Process(target=edit, args=(workspace.root, stop, seed, out, saved, ATLAS, rests))
+        editor = context.Process(target=edit, args=(workspace.root, stop, seed, out, saved, ATLAS))
         editor.start()
         done = gave_way = 0
         try:
@@ -202,32 +189,3 @@ def _reflect(workspace: Workspace, number: int) -> tuple[bool, bool]:
     retain(memory_on(workspace), [read_fact(f"W @Atlas: Reflection number {number}")], DAY)
     report = reflect(memory_on(workspace, DAY))
     return ATLAS in report.pages, bool(report.notes)
-
-
-def _tell(what: str, done: Rewrites) -> None:
-    print(
-        f"{what}: human saves {done.human} destroyed {len(done.human_lost)}; rewrites {done.done} gave way {done.gave_way} "
-        f"left behind {len(done.left)}"
-    )
-
-
-def main(short: bool = False) -> bool:
-    done = storm(150 if short else 1500)
-    print(
-        f"R5 append: human saves {done.human} destroyed {len(done.human_lost)}; facts {done.facts} "
-        f"lost {len(done.facts_lost)}; overwritten by an editor's older copy {done.overwritten}"
-    )
-    wrong = [*done.human_lost, *done.facts_lost, *done.differences]
-    for seed in range(1 if short else 5):
-        rewrites = rewriting(100 if short else 800, seed)
-        _tell("R5 replace", rewrites)
-        wrong += [*rewrites.human_lost, *rewrites.left]
-        reflections = reflecting(100 if short else 800, seed)
-        _tell("R5 reflect", reflections)
-        wrong += [*reflections.human_lost, *reflections.left]
-    if not short:
-        _tell("R5 replace, editor loads again after 1 ms", rewriting(4_000, rests=0.001))
-        _tell("R5 replace where names cannot be swapped", rewriting(800, swaps=False))
-    for line in wrong:
-        print(f"   {line}")
-    return not wrong

@@ -14,8 +14,6 @@ from mcp_helpers import Wire
 
 from memctl.server.mcp_tools import TOOLS
 
-__all__ = ["main", "wrongly_accepted"]
-
 VERSION = "io.modelcontextprotocol/protocolVersion"
 
 
@@ -224,12 +222,3 @@ def wrongly_accepted() -> tuple[int, list[str]]:
             wrong += [f"answered {id}" for id in ("unasked", "nobody") if id in wire.answers]
         changed = {path for path, data in snapshot(root).items() if before.get(path) != data}
         return count, wrong + [f"changed {path}" for path in sorted(changed | (before.keys() - snapshot(root).keys()))]
-
-
-def main(short: bool = False) -> bool:
-    """Print how many of the requests were wrongly accepted."""
-    count, wrong = wrongly_accepted()
-    print(f"S7 mcp requests {count} wrongly accepted {len(wrong)}")
-    for line in wrong:
-        print(f"   {line}")
-    return not wrong

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-
-from store_helpers import DAY, memctl
 
 SECRET = "the moon is made of cheese"
 LONG = "a" * 300
@@ -78,38 +75,3 @@ def names() -> Iterator[str]:
         decomposed = unicodedata.normalize("NFD", name)
         if decomposed != name and decomposed not in ODD:
             yield decomposed
-
-
-def main(short: bool = False) -> bool:
-    """The corpus through the command line: known exit codes, nothing hangs, nothing of the secret comes out."""
-    wrong, tried = [], 0
-    with tempfile.TemporaryDirectory() as folder:
-        root = lay_out(Path(folder).resolve())
-        for words in [
-            *((("show", f"{n}#L1"), ("show", n)) for n in names()),
-            *((("retain", "x", "--date", d),) for d in DAYS),
-        ]:
-            for call in words:
-                if any("\0" in word or "\ud800" in word for word in call):
-                    continue
-                tried += 1
-                wrong += [f"{call}: {problem}" for problem in [_problem(root, call)] if problem]
-            if short and tried > 40:
-                break
-        wrong += [f"written outside: {p}" for p in Path(folder).iterdir() if p.name not in ("w", "secret.md", "out")]
-    print(f"S4 paths {tried} escapes or hangs {len(wrong)} (log of {DAY})")
-    for line in wrong:
-        print(f"   {line[:300]}")
-    return not wrong
-
-
-def _problem(root: Path, call: tuple[str, ...]) -> str | None:
-    command, *rest = call
-    done = (
-        memctl(command, "-w", str(root), "--", *map(os.fsencode, rest), seconds=20)
-        if command == "show"
-        else memctl(*map(os.fsencode, call), "-w", str(root), seconds=20)
-    )
-    if SECRET in done.stdout + done.stderr or "root:" in done.stdout:
-        return "an escape"
-    return None if done.returncode in (0, 1, 2, 11, 13) else f"exit {done.returncode}: {done.stderr}"

@@ -89,7 +89,7 @@ def test_retain_changes_one_file_at_its_end(tmp_path: Path) -> None:
     assert after["memory/2025-08-12.md"].startswith(before["memory/2025-08-12.md"])
 
 
-def test_the_fixture_itself_is_never_written(request: pytest.FixtureRequest) -> None:
+def test_the_fixture_itself_is_never_written() -> None:
     """The tree under fixtures/ has no derived folder, and is the one that the questions were written for."""
     assert not (FIXTURES / "workspace" / ".memory").exists()
     files = snapshot(FIXTURES / "workspace")

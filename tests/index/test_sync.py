@@ -168,7 +168,7 @@ def test_edits_that_change_neither_size_nor_time_are_seen(tmp_path: Path, force:
     assert missed == []
 
 
-def test_a_young_page_is_read_again_and_an_old_one_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_young_page_is_read_again_and_an_old_one_not(tmp_path: Path) -> None:
     """The rule that the test above is about: without it, the first of these edits would be missed."""
     workspace = make_workspace(tmp_path, {LOG: "- W: one\n"})
     for age_ns, seen in ((RACY_NS // 2, True), (2 * RACY_NS, False)):

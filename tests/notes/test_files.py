@@ -157,9 +157,7 @@ def test_append_never_changes_a_byte_that_was_there(tmp_path_factory: pytest.Tem
     assert len(page.read_bytes()) > len(before) or is_utf16
 
 
-def test_append_is_one_write_and_is_synced_with_its_folders(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_append_is_one_write_and_is_synced_with_its_folders(workspace: Workspace) -> None:
     recorder = power_loss.Recorder(workspace.root)
     with recorder.recording():
         append(workspace, "memory/new/log.md", lambda _: "line\n" * 1000)

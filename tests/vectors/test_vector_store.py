@@ -284,7 +284,7 @@ def test_a_reader_beside_a_writer_sees_no_damage(tmp_path: Path) -> None:
         writer.join()
 
 
-def test_a_second_writer_waits_no_longer_than_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_writer_waits_no_longer_than_it_says(tmp_path: Path) -> None:
     """LockBusy, nothing lost; a reader is not held up."""
     workspace = filled(tmp_path)
     with closing(begun(workspace)) as one, closing(begun(workspace)) as other:

@@ -107,15 +107,6 @@ def test_a_paragraph_with_a_block_id_has_it_and_evidence_does_not_take_the_id_it
     assert rows[2].ref != "f-1a2b3c4d"
 
 
-def test_row_ids_are_unique_fit_sqlite_and_follow_the_page() -> None:
-    made = rows_of(LOG, "# A\n\ntext\n\n## Retain\n\n- W: a\n- W: b\n").rows
-    ids = [row.id for row in made]
-    assert ids == sorted(set(ids))
-    assert all(0 < i < 2**63 for i in ids)
-    assert {i >> 22 for i in ids} == {page_id(LOG)}
-    assert page_id(LOG) != page_id("memory/2025-11-28.md")
-
-
 def test_a_page_with_more_entries_than_ids_says_so() -> None:
     """2^22 of them; a page may have 8 MiB, so that only rows of nothing but headings come near."""
     with patch("memctl.index.rows.ORDINAL_BITS", 5):
@@ -271,7 +262,9 @@ def test_equal_path_and_text_give_equal_rows(text: str, path: str) -> None:
     page = rows_of(path, text)
     assert page == rows_of(path, text)
     assert isinstance(page, PageRows)
-    assert len({row.id for row in page.rows}) == len(page.rows) == len(parse_page(text, path in FACT_PAGES).entries)
+    ids = [row.id for row in page.rows]
+    assert ids == sorted(set(ids)) and all(0 < each < 2**63 and each >> 22 == page_id(path) for each in ids)
+    assert len(ids) == len(parse_page(text, path in FACT_PAGES).entries)
 
 
 ATTRIBUTE_NAME = re.compile(r"(?:^|(?<=[(（,，]))[^\W\d][\w-]*=")  # they are not searched

@@ -89,12 +89,6 @@ def test_planes_say_what_the_codes_say(seed: int, dim: int) -> None:
     assert int.from_bytes(CodeQuery(a).signs) == int("".join("01"[x >= 0] for x in ours), 2)
 
 
-def test_length_does_not_count() -> None:
-    """A vector and ten times it are one code."""
-    mean = [0.01] * 64
-    assert encode(gauss(1, 64), mean) == encode([10 * x for x in gauss(1, 64)], mean)
-
-
 @pytest.mark.parametrize("value", [0.0, math.nan, math.inf, 1e-320, 1e300])
 def test_what_has_no_direction_is_like_nothing(value: float) -> None:
     """Zeros, NaN and infinities give zeros, never an exception; what is only small or large is as any other."""
@@ -181,12 +175,6 @@ def test_the_spread_of_all_is_known_from_a_sample(seed: int) -> None:
     assert spread(every, found, found, 64) == pytest.approx((mean, sd))
     assert spread([], [], [], 64) == (0.0, 0.0)
     assert spread([0.5], [3], found, 64)[1] >= 0
-
-
-def test_signs_need_no_multiple_of_eight() -> None:
-    """Bits that stand for no component are zero on both sides."""
-    zeros, ones = (CodeQuery(Code(LATIN, 1.0, bytes([byte] * 100))).signs for byte in (0, 255))
-    assert len(zeros) == 13 and distances(zeros, ones) == [100]
 
 
 @pytest.mark.parametrize("outlier", [0.0, 40.0, 1000.0])

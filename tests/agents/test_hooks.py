@@ -38,14 +38,9 @@ def hook(event: str, given: Any, workspace: Path, *, cwd: Path | None = None, be
     words = ["hook", event, "-w", str(workspace)]
     if before is None:
         return run_memctl(words, data, given_env, cwd or ROOT, 60)
+    place: dict[str, Any] = {"cwd": cwd or ROOT, "env": given_env, "preexec_fn": before}
     return subprocess.run(
-        [sys.executable, "-m", "memctl", *words],
-        input=data,
-        capture_output=True,
-        timeout=60,
-        cwd=cwd or ROOT,
-        env=given_env,
-        preexec_fn=before,
+        [sys.executable, "-m", "memctl", *words], input=data, capture_output=True, timeout=60, **place
     )
 
 

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from face_helpers import write_pages
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
@@ -69,6 +70,11 @@ def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]], words:
         with_index(Workspace(root), compare)
 
 
+def _monthly(root: Path, *lines: str) -> None:
+    """A log with one line for each month of the year."""
+    write_pages(root, {f"memory/2025-0{month}-01.md": f"- {line}\n" for month, line in enumerate(lines, 1)})
+
+
 def _current(root: Path, ref: str) -> str:
     """What holds now in the place of a line, as far as the line itself tells."""
 
@@ -90,10 +96,7 @@ def test_untrusted_lines_hide_nothing(tmp_path: Path) -> None:
 
 
 def test_a_chain_of_replacements_is_followed_to_its_end(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    for month, line in enumerate(("W: x ^aa1", "W(supersedes=aa1): y ^aa2", "W(supersedes=aa2): z ^aa3"), 1):
-        (tmp_path / "memory" / f"2025-0{month}-01.md").write_text(f"## Retain\n- {line}\n")
-
+    _monthly(tmp_path, "W: x ^aa1", "W(supersedes=aa1): y ^aa2", "W(supersedes=aa2): z ^aa3")
     assert _current(tmp_path, "aa1") == "aa3"
 
 
@@ -106,10 +109,8 @@ SAID = [
 
 @pytest.mark.parametrize(("name", "old", "new", "again"), SAID)
 def test_a_relation_that_the_text_states_is_a_slot(tmp_path: Path, name: str, old: str, new: str, again: str) -> None:
-    (tmp_path / "memory").mkdir()
     told = {"2025-10-01": (old, "aa1"), "2025-10-05": (again, "aa2"), "2025-11-01": (new, "aa3")}
-    for day, (text, ref) in told.items():
-        (tmp_path / "memory" / f"{day}.md").write_text(f"## Retain\n- W @{name}: {text} ^{ref}\n", encoding="utf-8")
+    write_pages(tmp_path, {f"memory/{day}.md": f"- W @{name}: {text} ^{ref}\n" for day, (text, ref) in told.items()})
     assert _standing(tmp_path) == {
         "aa1": ("2025-10", "aa3"),
         "aa2": ("2025-10-05..2025-10-31", "aa3"),
@@ -118,18 +119,13 @@ def test_a_relation_that_the_text_states_is_a_slot(tmp_path: Path, name: str, ol
 
 
 def test_what_has_many_values_closes_nothing(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
-    for day, tongue in (("2025-10-01", "French"), ("2025-10-05", "German"), ("2025-11-01", "Dutch")):
-        (tmp_path / "memory" / f"{day}.md").write_text(f"## Retain\n- W @Alice: Speaks {tongue}. ^{tongue}\n")
+    _monthly(tmp_path, *(f"W @Alice: Speaks {tongue}. ^{tongue}" for tongue in ("French", "German", "Dutch")))
     assert all(by is None for _, by in _standing(tmp_path).values())
 
 
 def test_a_word_of_correction_retracts_and_a_pin_holds(tmp_path: Path) -> None:
-    (tmp_path / "memory").mkdir()
     lines = ["W @Alice: Lives in Berlin. ^aa1", "W @Alice: Actually lives in Leipzig. ^aa2"]
-    lines += ["W(i=1.0) @Bob: Lives in Rome. ^bb1", "W @Bob: Lives in Turin. ^bb2"]
-    for month, line in enumerate(lines, 1):
-        (tmp_path / "memory" / f"2025-0{month}-01.md").write_text(f"## Retain\n- {line}\n")
+    _monthly(tmp_path, *lines, "W(i=1.0) @Bob: Lives in Rome. ^bb1", "W @Bob: Lives in Turin. ^bb2")
     assert _standing(tmp_path) == {
         "aa1": ("2025-01", "aa2"),
         "aa2": ("2025-02-01..", None),

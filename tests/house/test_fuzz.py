@@ -62,26 +62,9 @@ def giants() -> list[str]:
     """Questions of 10 KB (100 in `make torture`), each hard for another part."""
     words = " ".join(f"w{i}" for i in range(15_000))
     seeds = [
-        '"',
-        "a ",
-        "@A ",
-        "[[",
-        '"a" ',
-        "字",
-        "\u0300",
-        "a-",
-        "since:1d ",
-        "a/b",
-        "9,999,",
-        "9" * 9 + " ",
-        "last ",
-        "Ы",
-        "\ud800",
-        "kind:",
-        "W ",
-        "(",
+        '"', "a ", "@A ", "[[", '"a" ', "字", "\u0300", "a-", "since:1d ", "a/b", "9,999,", "9" * 9 + " ", "last ", "Ы", "\ud800", "kind:", "W ", "(",
         "2025-11-27 ",
-    ]
+    ]  # fmt: skip
     size = 100_000 if TORTURE else 10_000
     return [words, *((seed * (size // len(seed)))[:size] for seed in seeds)]
 

@@ -625,12 +625,9 @@ def test_the_units_are_units(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text.replace("%h/.local/bin/memctl", str(program)))
         assert "[Unit]\n" in text and re.search(r"(?m)^(ExecStart=|OnCalendar=)", text)
     if shutil.which("systemd-analyze"):
-        done = subprocess.run(
-            ["systemd-analyze", "verify", "--user", *(str(tmp_path / name) for name in found)],
-            capture_output=True,
-            text=True,
-            env=os.environ | {"XDG_RUNTIME_DIR": str(tmp_path)},
-        )
+        command = ["systemd-analyze", "verify", "--user", *(str(tmp_path / name) for name in found)]
+        env = os.environ | {"XDG_RUNTIME_DIR": str(tmp_path)}
+        done = subprocess.run(command, capture_output=True, text=True, env=env)
         if "Failed to" in done.stderr:
             pytest.skip(f"systemd-analyze can't run here: {done.stderr.splitlines()[0]}")
         complaints = [line for line in done.stderr.splitlines() if any(name in line for name in found)]
@@ -657,11 +654,6 @@ def test_the_commands_of_units_and_cron_run_with_nothing_but_home_and_path(tmp_p
     ]
     for command in commands:
         once = f"{command} --once" if " watch" in command else command
-        done = subprocess.run(
-            ["env", "-i", f"HOME={home}", f"PATH={home}/.local/bin:/usr/bin:/bin", "sh", "-c", once],
-            capture_output=True,
-            text=True,
-            cwd="/",
-            timeout=PATIENCE,
-        )
+        bare = ["env", "-i", f"HOME={home}", f"PATH={home}/.local/bin:/usr/bin:/bin", "sh", "-c", once]
+        done = subprocess.run(bare, capture_output=True, text=True, cwd="/", timeout=PATIENCE)
         assert (done.returncode, done.stderr) == (0, ""), (command, done)

@@ -33,7 +33,7 @@ from memctl.watch.watch import FolderEvents, Noticed
 
 resource = pytest.importorskip("resource")  # limits and signals as Unix has them
 DOCS = Path(__file__).parents[2] / "docs/watch.md"
-PATIENCE = examples(900, 60, 15)  # seconds, the longest that anything is waited for
+PATIENCE = examples(1_800, 60, 30)  # seconds, the longest that anything is waited for
 
 
 class Watching:

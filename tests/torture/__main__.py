@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 sys.path.insert(0, str(Path(__file__).parent.parent / "house"))  # whose list of commands S12 runs
 
 ROWS = {
-    "R1": "kill_points", "R13": "embedding", "R14": "connect_kills", "R15": "git_days", "G1": "transcripts", "S5": "poison", "S10": "memory",
-    "S12": "sockets", "J": "judgement",
+    "R1": "kill_points", "R10": "burst", "R13": "embedding", "R14": "connect_kills", "R15": "git_days", "G1": "transcripts", "S5": "poison",
+    "S10": "memory", "S12": "sockets", "J": "judgement",
 }  # fmt: skip
 
 
@@ -31,7 +31,6 @@ TESTS = {
     "R7": ("tests/index/test_heal.py", "-k", "every_damage"),
     "R8": ("tests/vectors/test_vector_store.py",),
     "R9": ("tests/markdown/test_blocks.py", "-k", "outside"),
-    "R10": ("tests/watch/test_watch.py", "-k", "many_changes"),
     "R12": ("tests/index/test_sync.py", "-k", "edits"),
     "S1": ("tests/house/test_fuzz.py",),
     "S2": ("tests/cli/test_output.py",),

@@ -20,36 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import NoWorkspace
 from ..hits import answer_json
-from .requests import (
-    ANSWER,
-    ANSWERED,
-    ERROR,
-    FORGOTTEN,
-    OFFERS,
-    ONE,
-    PACK,
-    PASSAGES,
-    QUESTIONS,
-    AnswerRequest,
-    ContextRequest,
-    ExchangeRequest,
-    ForgetRequest,
-    IngestRequest,
-    MessageRequest,
-    Parameters,
-    RecallRequest,
-    RetainRequest,
-    Schema,
-    ShowRequest,
-    StoreRequest,
-    answer_schema,
-    forget_confirmed,
-    list_of,
-    parameters_for_flags,
-    query_filters,
-    read_request,
-    schema_of,
-)  # fmt: skip
+from . import requests
+from .requests import ONE, Parameters, Schema, answer_schema, list_of, schema_of
 
 if TYPE_CHECKING:
     from ..memory import CandidateFact, Memory
@@ -91,7 +63,7 @@ class Route(NamedTuple):
 
     def read(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters in a body; Usage for what the route does not take."""
-        return read_request(self.takes, body, "see GET /openapi.json") if self.takes else {}
+        return requests.read_request(self.takes, body, "see GET /openapi.json") if self.takes else {}
 
 
 # -- recall -----------------------------------------------------------------------------------------------------------
@@ -106,10 +78,10 @@ def _recall(served: Served, asked: Body) -> dict[str, Any]:
     view, given = served.memory.public(), dict(asked)
     how = {name: given.pop(name) for name in ("k", "history", "vectors", "budget", "hops") if name in given}
     words, explain, names = given.pop("query", ""), given.pop("explain", False), given.pop("in", None)
-    query = view.query(words, per_page=given.pop("per_page", 1), **query_filters(given))
+    query = view.query(words, per_page=given.pop("per_page", 1), **requests.query_filters(given))
     answer = served.memory.shared().recall(names, query, **how) if names else view.recall(query, **how)
     made = answer_json(answer, explain)
-    notes = [parameters_for_flags(note, RecallRequest.model_fields) for note in made["warnings"]]
+    notes = [requests.parameters_for_flags(note, requests.RecallRequest.model_fields) for note in made["warnings"]]
     return made | {"warnings": notes}
 
 
@@ -210,35 +182,35 @@ _SAID = {"user_msg": "Remember: the demo is on Friday.", "assistant_msg": "Noted
 ROUTES = (
     Route(
         "POST", "/recall", "What belongs to a message, as a block for a prompt; empty and 0 where nothing does",
-        answer_schema(memories="string", count="integer"), _memories, MessageRequest, {"text": "Why PostgreSQL?"},
+        answer_schema(memories="string", count="integer"), _memories, requests.MessageRequest, {"text": "Why PostgreSQL?"},
     ),
     Route(
         "POST", "/ingest", "Keep the facts of one exchange; says how many facts it kept",
-        answer_schema(stored="integer"), _only(_ingest, "stored"), ExchangeRequest, _SAID, writes=True,
+        answer_schema(stored="integer"), _only(_ingest, "stored"), requests.ExchangeRequest, _SAID, writes=True,
     ),
     Route(
         "POST", "/store", "Write one fact down; when this answers, it is on disk",
         answer_schema(citation="string", id="string", already="boolean", warnings="string*"),
-        _only(partial(_retain, offers=False), "citation", "id", "already", "warnings"), StoreRequest,
+        _only(partial(_retain, offers=False), "citation", "id", "already", "warnings"), requests.StoreRequest,
         {"text": "O(0.9) @Peter: Prefers short replies"}, writes=True,
     ),
     Route("GET", "/stats", "Counts, days, sizes, freshness, and how long answers take", _STATS_SCHEMA, _stats),
     Route(
-        "POST", "/v1/recall", "Facts with their proof: all of `memctl recall --json`", ANSWER, _recall, RecallRequest,
+        "POST", "/v1/recall", "Facts with their proof: all of `memctl recall --json`", requests.ANSWER, _recall, requests.RecallRequest,
         {"query": "why PostgreSQL", "k": 3},
     ),
     Route(
-        "POST", "/v1/show", "The lines that a citation, an id, an entity or a page points at", PASSAGES, _show, ShowRequest,
+        "POST", "/v1/show", "The lines that a citation, an id, an entity or a page points at", requests.PASSAGES, _show, requests.ShowRequest,
         {"ref": "memory.md"},
     ),
     Route(
         "POST", "/v1/context", "A prompt pack: core, lessons, recent lines, what belongs to a message; trusted lines only",
-        PACK, _context, ContextRequest, {"message": "Why PostgreSQL?", "budget": 2000},
+        requests.PACK, _context, requests.ContextRequest, {"message": "Why PostgreSQL?", "budget": 2000},
     ),
     Route(
         "POST", "/v1/retain", "Write one fact down, with all of its attributes",
-        answer_schema(schema=ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*", near=OFFERS),
-        _retain, RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "agent"}, writes=True,
+        answer_schema(schema=ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*", near=requests.OFFERS),
+        _retain, requests.RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "agent"}, writes=True,
     ),
     Route(
         "POST", "/v1/ingest", "Keep the facts of one exchange, and say what, why, and what was refused",
@@ -246,16 +218,16 @@ ROUTES = (
             schema=ONE, stored="integer", kept=list_of(_CITED), complete="boolean", warnings="string*",
             candidates=list_of(_FOUND), asked=list_of(_FOUND), refused=list_of(answer_schema(code="string", reason="string")),
         ),
-        _ingest, IngestRequest, _SAID, writes=True,
+        _ingest, requests.IngestRequest, _SAID, writes=True,
     ),
     Route(
         "DELETE", "/v1/facts/{id}", "Forget a fact: first what would go, with a word for exactly that; with it as `confirm`, for good",
-        FORGOTTEN, lambda served, asked: forget_confirmed(served.memory, asked.get("confirm"), ids=[asked["id"]]),
-        ForgetRequest, writes=True,
+        requests.FORGOTTEN, lambda served, asked: requests.forget_confirmed(served.memory, asked.get("confirm"), ids=[asked["id"]]),
+        requests.ForgetRequest, writes=True,
     ),
-    Route("GET", "/v1/review", "What only an owner or their agent can answer, worth most first", QUESTIONS, _review),
+    Route("GET", "/v1/review", "What only an owner or their agent can answer, worth most first", requests.QUESTIONS, _review),
     Route(
-        "POST", "/v1/answer", "Answer a question of /v1/review with a line of today's log", ANSWERED, _answer, AnswerRequest,
+        "POST", "/v1/answer", "Answer a question of /v1/review with a line of today's log", requests.ANSWERED, _answer, requests.AnswerRequest,
         {"id": "q-1a2b3c4d", "option": "y"}, writes=True,
     ),
     Route("GET", "/v1/status", "The same as /stats", _STATS_SCHEMA, _stats),
@@ -301,7 +273,7 @@ def openapi(url: str, read_only: bool = False) -> dict[str, Any]:
         "servers": [{"url": url}],
         "security": [{"token": []}],
         "paths": paths,
-        "components": {"securitySchemes": {"token": token}, "schemas": {"Error": ERROR}},
+        "components": {"securitySchemes": {"token": token}, "schemas": {"Error": requests.ERROR}},
     }
 
 

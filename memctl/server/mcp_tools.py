@@ -22,34 +22,8 @@ from ..hits import Answer, answer_json
 from ..language.tokens import estimate
 from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
-from .requests import (
-    ANSWER,
-    ANSWERED,
-    FORGOTTEN,
-    OFFERS,
-    ONE,
-    PASSAGE,
-    QUESTIONS,
-    WHEN,
-    AnswerTool,
-    Message,
-    Names,
-    Parameters,
-    RecallTool,
-    RetainTool,
-    Schema,
-    Text,
-    Texts,
-    Whole,
-    answer_schema,
-    forget_confirmed,
-    list_of,
-    optional,
-    parameters_for_flags,
-    query_filters,
-    read_request,
-    schema_of,
-)  # fmt: skip
+from . import requests
+from .requests import ONE, WHEN, Names, Parameters, Schema, Text, Texts, Whole, answer_schema, list_of, optional
 
 INSTRUCTIONS = (
     "Long-term memory in a folder of Markdown. Before answering what may depend on earlier sessions, call recall (or context). "
@@ -89,11 +63,11 @@ def _recall(session: Session, *, query: str = "", k: int | None = None, budget: 
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     view = session.memory.public()
-    read = view.query(query, per_page=0, **query_filters(asked))
+    read = view.query(query, per_page=0, **requests.query_filters(asked))
     answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(view, answer, budget)
     made = {"schema": 1} | answer_json(answer)
-    told = [parameters_for_flags(note, RecallTool.model_fields) for note in made["warnings"]]
+    told = [requests.parameters_for_flags(note, requests.RecallTool.model_fields) for note in made["warnings"]]
     notes = _few(told, budget - estimate(block), least=not answer.hits)
     text = "\n".join([*([block] if block else []), *(f"note: {tamed(note)}" for note in notes)])
     return ToolAnswer(made | {"query": answer.query[:1000], "warnings": notes}, text)
@@ -152,7 +126,7 @@ def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
 
 
 class _Context(Parameters):
-    message: Message = optional("The user's message")
+    message: requests.Message = optional("The user's message")
     budget: Whole = optional("Most tokens [4000]", ge=256, le=50_000)
 
 
@@ -267,7 +241,7 @@ class _Forget(Parameters):
 
 def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -> ToolAnswer:
     """List what would be forgotten, with a word that stands for exactly that; with this word, forget exactly that."""
-    made = forget_confirmed(session.memory, confirm, **selectors)
+    made = requests.forget_confirmed(session.memory, confirm, **selectors)
     made["warnings"] = _bounded(made["warnings"], 20)
     head = f"{many(len(made['lines']), 'line')} {'' if made['applied'] else 'would be '}forgotten:"
     text = [head, *(f"  {line['source']} ^{line['id']} {printable(line['reason'])}".rstrip() for line in made["lines"])]
@@ -386,13 +360,13 @@ class Tool(NamedTuple):
     @property
     def input_schema(self) -> dict[str, Any]:
         """The JSON Schema of its parameters; unknown ones are refused."""
-        return schema_of(self.takes, brief=True)
+        return requests.schema_of(self.takes, brief=True)
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a call, null ones left out; Usage with words from which a model can correct it."""
         names = ", ".join(self.takes.model_fields) or "no arguments"
         sent = {name: value for name, value in given.items() if value is not None}
-        return read_request(self.takes, sent, f"{self.name} takes {names}")
+        return requests.read_request(self.takes, sent, f"{self.name} takes {names}")
 
 
 _KEPT = answer_schema(id="string", source="string", already="boolean")
@@ -402,12 +376,12 @@ TOOLS = (
         "recall", "Recall from memory",
         "Find what is remembered: facts, decisions, preferences, people, past attempts. Use before answering anything that "
         "earlier sessions may have settled. Without query: the newest within the filters.",
-        RecallTool, ANSWER, _recall, {"query": "Why PostgreSQL?"},
+        requests.RecallTool, requests.ANSWER, _recall, {"query": "Why PostgreSQL?"},
     ),
     Tool(
         "show", "Show lines",
         "Read what a citation (path#L12), id, name or page points at, with lines around it.",
-        _Show, answer_schema(schema=ONE, passages=list_of(PASSAGE), cut="boolean"), _show, {"ref": "memory/2025-07-18.md#L12"},
+        _Show, answer_schema(schema=ONE, passages=list_of(requests.PASSAGE), cut="boolean"), _show, {"ref": "memory/2025-07-18.md#L12"},
     ),
     Tool(
         "context", "Context for a message",
@@ -434,19 +408,19 @@ TOOLS = (
         "review", "Open questions",
         "What memory is not sure of: does one line replace another, did a plan happen, is a candidate worth keeping. Ask the "
         "user, or answer from the conversation.",
-        _Review, QUESTIONS, _review, {},
+        _Review, requests.QUESTIONS, _review, {},
     ),
     Tool(
         "answer", "Answer a question",
         "Settle a question of review by an option's key. Only what you know.",
-        AnswerTool, ANSWERED, _answer, {"id": "q-48tf9y0t", "option": "b"}, writes=True,
+        requests.AnswerTool, requests.ANSWERED, _answer, {"id": "q-48tf9y0t", "option": "b"}, writes=True,
     ),
     Tool(
         "retain", "Remember",
         "Write one lasting, self-contained fact to today's log: who, what, why. Returns its citation. No secrets. Where it names "
         "an earlier line that the new one replaces, settle it with answer.",
-        RetainTool,
-        answer_schema(schema=ONE, dry_run="boolean", kept=list_of(_KEPT), line="string", warnings="string*", near=OFFERS),
+        requests.RetainTool,
+        answer_schema(schema=ONE, dry_run="boolean", kept=list_of(_KEPT), line="string", warnings="string*", near=requests.OFFERS),
         _retain, {"text": "Moved to Lisbon", "about": ["Irina"]}, writes=True,
     ),
     Tool(
@@ -463,7 +437,7 @@ TOOLS = (
         "Remove lines for good, when the user asks. First call: lists them, changes nothing, returns confirm. Call again "
         "with the same selectors and confirm to do it. All selectors must hold.",
         _Forget,
-        FORGOTTEN, _forget, {"ids": ["nets-12"]}, writes=True, destroys=True,
+        requests.FORGOTTEN, _forget, {"ids": ["nets-12"]}, writes=True, destroys=True,
     ),
 )  # fmt: skip
 

@@ -123,8 +123,6 @@ class _Actor:
         except MemctlError as error:
             return CommandResult(command.name, command.line, False, error.what, error.exit_code, error.cure)
 
-    # -- facts --------------------------------------------------------------------------------------------------------
-
     def _save_fact(self, command: Command) -> CommandResult:
         fact, notes = _fact(command.values)
         seen = self._seen
@@ -152,8 +150,6 @@ class _Actor:
         if not answer.hits:
             raise NothingFound("nothing found", "try other words")
         return _found(command, f"{len(answer.hits)} found", answer.hits, [answer.stale] if answer.stale else [])
-
-    # -- documents ----------------------------------------------------------------------------------------------------
 
     def _save_doc(self, command: Command) -> CommandResult:
         values = command.values
@@ -231,9 +227,6 @@ class _Actor:
         raise NothingFound(f"there is no {path}", f"there are {', '.join(near)}" if near else "try SEARCH_MEMORY")
 
 
-# -- what a command says ----------------------------------------------------------------------------------------------
-
-
 def _required(command: Command, name: str) -> str:
     value = command.values.get(name, "").strip()
     if not value:
@@ -293,9 +286,6 @@ def _refuse_secrets(text: str, cure: str) -> None:
         raise Refused(f"this looks like a secret ({found[0].name})", cure)
 
 
-# -- what was found ---------------------------------------------------------------------------------------------------
-
-
 def _found(command: Command, told: str, hits: Sequence[Hit], notes: Sequence[str] = ()) -> CommandResult:
     data = {"hits": [hit_json(hit) for hit in hits], "notes": list(notes)}
     recalled = "\n".join(map(_line, hits))
@@ -314,8 +304,6 @@ def _line(hit: Hit) -> str:
     )
     return f"- {' '.join(hit.content.split())} ({', '.join(filter(None, said))})"
 
-
-# -- documents --------------------------------------------------------------------------------------------------------
 
 _MOST = 256 * 1024  # characters of one document
 _DEEPEST = 6  # folders under bank/

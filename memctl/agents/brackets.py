@@ -248,8 +248,6 @@ class _ReplyReader:
         is_target = bare and re.match(r"\([^\s()]*\)|\[[^\]\s]{1,40}\]|:\s", rest)
         return bool(is_target) and not _compiled(_OPENER).match(rest)
 
-    # -- as it should be written --------------------------------------------------------------------------------------
-
     def _strict(self, name: str, at: int) -> tuple[dict[str, str], int] | None:
         """The values and the end of a command in which every value is quoted as it should be."""
         values: dict[str, tuple[int, int]] = {}  # cut out at the end: many commands may fail on one long value
@@ -289,8 +287,6 @@ class _ReplyReader:
         at = bisect_left(self._starts, start)
         swallows = at < len(self._starts) and self._starts[at] < end
         return not swallows or (self._closer("\n", start) or end) >= end
-
-    # -- by what it can only mean -------------------------------------------------------------------------------------
 
     def _lenient(self, name: str, at: int, limit: int, bare: bool) -> tuple[dict[str, str], int] | None:
         """The values and the end of a command whose quotation is broken; None if it does not end before `limit`."""

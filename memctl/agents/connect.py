@@ -116,9 +116,6 @@ def _write_all(workspace: Workspace, planned: Sequence[Planned]) -> bool:
     return bool(due)
 
 
-# -- one file ---------------------------------------------------------------------------------------------------------
-
-
 def _planned(file: File, entry: dict[str, Any] | None, wish: Wish | None) -> Planned:
     """What a file is to become, with ours in it, or without it where nothing is wished for; PageUnreadable for one that is broken."""
     host_file = _read_file(Path(file.place))
@@ -190,9 +187,6 @@ def _diff(host_file: HostFile, after: str) -> str:
     return "\n".join(lines)
 
 
-# -- the record -------------------------------------------------------------------------------------------------------
-
-
 def _belongs(path: str, entry: dict[str, Any], wish: Wish) -> bool:
     """True for a file that an earlier call for this host and scope changed; of a project, one in this folder."""
     is_here = wish.scope == "user" or Path(path).is_relative_to(wish.here)
@@ -222,9 +216,6 @@ def _file_of(path: str, entry: dict[str, Any]) -> File:
     told = entry["file"]
     pieces = tuple(HostEntry(**(piece | {"path": tuple(piece["path"])})) for piece in told["pieces"])
     return File(**(told | {"place": path, "pieces": pieces}))
-
-
-# -- files of a host --------------------------------------------------------------------------------------------------
 
 
 def _read_file(path: Path) -> HostFile:

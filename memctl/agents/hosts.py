@@ -88,9 +88,6 @@ def revert(text: str, spans: Sequence[Sequence[int]]) -> str:
     return text
 
 
-# -- JSON -------------------------------------------------------------------------------------------------------------
-
-
 def _put_json(text: str, file: File) -> Put:
     json5 = file.form == "json5"
     bom = "\ufeff" if text.startswith("\ufeff") else ""
@@ -155,9 +152,6 @@ def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> str:
     return bom + body
 
 
-# -- TOML -------------------------------------------------------------------------------------------------------------
-
-
 def _table(piece: HostEntry) -> list[str]:
     return [f"[{'.'.join(piece.path)}]", *(f"{key} = {_toml(value)}" for key, value in piece.value.items())]
 
@@ -213,9 +207,6 @@ def _take_toml(text: str, piece: HostEntry) -> str:
                 if _in_toml(left, piece.path) is None:
                     return left
     raise Misfit("memctl's table in it was edited since it was written")
-
-
-# -- Markdown ---------------------------------------------------------------------------------------------------------
 
 
 def _put_block(before: str, body: str) -> Put:

@@ -211,8 +211,6 @@ def _print_rest(out: Output, done: "Forgetting") -> None:
     out.note(*(f"warning: {text}" for text in done.warnings))
 
 
-# -- the editor --------------------------------------------------------------------------------------------------------
-
 _USUAL = ("sensible-editor", "editor", "nano", "vim", "vi", "notepad")
 _NAME_ONE = "name one: export EDITOR=nano"
 _AT_LINE = {

@@ -56,9 +56,6 @@ def _may_break(tokens: Sequence[str], cells: Sequence[int], at: int) -> bool:
     return 2 in (cells[at - 1], cells[at]) and after not in _CLOSING and before not in _OPENING
 
 
-# -- the pager --------------------------------------------------------------------------------------------------------
-
-
 class _BufferedOutput(io.StringIO):
     """What a terminal will be shown, kept back until it is known how long it is."""
 

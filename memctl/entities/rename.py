@@ -113,9 +113,6 @@ def _run(memory: OpenMemory, plan: Callable[[OpenMemory], _Planned], dry_run: bo
     return named
 
 
-# -- entity pages -----------------------------------------------------------------------------------------------------
-
-
 class _EntityFile(NamedTuple):
     """An entity page as it is on disk, or will be made, and what it says."""
 
@@ -210,9 +207,6 @@ def _command(name: str, into: str, option: str = "") -> str:
     return f'`memctl entity merge "{name}" "{into}"{option}`'
 
 
-# -- aliases ----------------------------------------------------------------------------------------------------------
-
-
 def _with_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Planned:
     page = _find(memory, name) or _new(memory, name)
     for other in aliases:
@@ -244,9 +238,6 @@ def _without_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _
     notes = [f"{other} is not an alias of {page.name}" for other in aliases if entity_key(other) not in listed]
     edit = page.edited(lambda text: with_names(text, remove=removed))
     return Named(page.name, page.path, removed=removed, notes=notes), [edit]
-
-
-# -- merges -----------------------------------------------------------------------------------------------------------
 
 
 def _merged(memory: OpenMemory, name: str, into: str) -> _Planned:

@@ -138,9 +138,6 @@ def _is_name(form: _NameForm) -> bool:
     return plain and all(word.isalpha() for word in form.words) and len(form.words[0]) > 1
 
 
-# -- comparing --------------------------------------------------------------------------------------------------------
-
-
 def alike(one: _NameForm, other: _NameForm) -> str:
     """Why two names may be the same; empty if they are not alike, or if something tells them apart."""
     if one.words == other.words or one.marks != other.marks:

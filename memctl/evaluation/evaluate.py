@@ -59,9 +59,6 @@ _Places = tuple[Citation, ...]
 Table = dict[str, dict[str, dict[str, Interval]]]  # group ("" is all) -> system -> metric
 
 
-# -- the ways of searching ---------------------------------------------------------------------------------------------
-
-
 class RawLine(NamedTuple):
     """A line as it stands on disk; `day` is that of its log, empty elsewhere."""
 
@@ -203,9 +200,6 @@ class Searcher:
         return related_to(memory, query, answer, k=RELATED, hops=hops) if hops > 1 else answer
 
 
-# -- what was missed ---------------------------------------------------------------------------------------------------
-
-
 class MissedGold(NamedTuple):
     """A gold item, what its line says, its rank within the first 100, and why it is not among the first few."""
 
@@ -292,9 +286,6 @@ def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: S
     words = [word.strip(".,;:!?()\"'«»“”") for word in query.words.split() if shared & set(terms(word))]
     said = f"only {', '.join(dict.fromkeys(words))}" if shared else "no word"
     return f"not among the first {FAR}: shares {said} with the question"
-
-
-# -- the evaluation ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

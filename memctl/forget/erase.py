@@ -85,8 +85,6 @@ def _redactions(path: str, text: str, page: Page, targets: Collection[RedactionT
     return sorted(found)
 
 
-# -- copies -----------------------------------------------------------------------------------------------------------
-
 _PLACE = re.compile(r"([^\s()<>\[\]\"]+\.(?:md|markdown))#L(\d{1,9})(?:-L?(\d{1,9}))?")
 _ID = re.compile(r"(?:(?<![\w^])\^|(?<=\d )\")([A-Za-z0-9][A-Za-z0-9-]{0,63})\b")
 
@@ -145,9 +143,6 @@ def _uncited(body: Sequence[str], page: str, gone: Gone) -> list[str]:
     if heading is not None and kept[heading].startswith("#"):
         del kept[heading:]
     return kept
-
-
-# -- beliefs ----------------------------------------------------------------------------------------------------------
 
 
 class CleanedBeliefs(NamedTuple):

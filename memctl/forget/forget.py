@@ -148,9 +148,6 @@ def _freshen(memory: OpenMemory) -> None:
         memory.sync_for_write(parallel=True)
 
 
-# -- apply ------------------------------------------------------------------------------------------------------------
-
-
 def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None:
     is_reflected = is_done = False
     try:
@@ -242,9 +239,6 @@ def _cleaned(at: OpenMemory) -> str | None:
     if left and not why:
         queries.mark_unclean(at.index)  # so that the next call looks at the vectors again
     return why or (f"vectors: {left}" if left else None)
-
-
-# -- the plan ---------------------------------------------------------------------------------------------------------
 
 
 def _plan(memory: OpenMemory, selectors: Selectors) -> _ForgetPlanner:

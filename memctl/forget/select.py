@@ -159,8 +159,6 @@ class _Search:
             if not mention_counts(memory.index, [entity_key(name)]):
                 memory.tell(f"no line names {name!r}; {unknown_name(memory.workspace, memory.index, name)}")
 
-    # -- selectors ----------------------------------------------------------------------------------------------------
-
     def _known_ids(self) -> tuple[str, ...]:
         """The ids asked for that lines have; of the others, `found` says what became of them."""
         wanted = tuple(dict.fromkeys(ref.removeprefix("^") for ref in self._selectors.ids))
@@ -237,8 +235,6 @@ class _Search:
             if ref := next((ref for text, ref in quoted.items() if text in one.content), None):
                 yield one._replace(reason=f"quotes ^{ref}")
 
-    # -- reasons ------------------------------------------------------------------------------------------------------
-
     def expired(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
         """Those that are over by what their author wrote."""
         for one in chosen:
@@ -278,8 +274,6 @@ class _Search:
             lines = (line for number, line in unmanaged_lines(text) if (path, number) not in own)
             named.update(*(cited(line, path, wanted) for line in lines))
         return [one for one in kept if one.entry.ref not in named]
-
-    # -- what stays ---------------------------------------------------------------------------------------------------
 
     def writable(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
         """Those on pages that memctl may write: pages at the root are the owner's alone, apart from the core."""
@@ -355,9 +349,6 @@ def _repeated(chosen: Iterable[Chosen]) -> Iterator[Chosen]:
         group.sort(key=lambda o: (not is_trusted(o.entry.origin), o.entry.day or "", *_place(o)))
         for one in group[1:]:
             yield one._replace(reason=f"repeats {group[0].place}")
-
-
-# -- what is exempt ---------------------------------------------------------------------------------------------------
 
 
 def _exempt(one: Chosen) -> str | None:

@@ -74,8 +74,6 @@ def close_index(index: Index) -> None:
         write_seal(index.path)
 
 
-# -- errors -----------------------------------------------------------------------------------------------------------
-
 # SQLite's own message may quote damaged bytes, which Python then cannot decode.
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What a read of a broken index may raise, and some that is not damage; `with_index` tells them apart."""
@@ -88,9 +86,6 @@ PASSING = {
 def _is_damage(error: Exception) -> bool:
     """True for errors that another look will not cure; busy, full and read-only are not damage, nor is a bug of ours."""
     return not (code(error) in PASSING or is_unwritable(error) or isinstance(error, sqlite3.ProgrammingError))
-
-
-# -- opening ----------------------------------------------------------------------------------------------------------
 
 
 def open_index(workspace: Workspace) -> Index:
@@ -211,9 +206,6 @@ def _move_aside(path: Path) -> None:
             path.unlink()
         else:
             path.rename(path.with_name(f"{path.name}.{time.time_ns()}"))
-
-
-# -- proof ------------------------------------------------------------------------------------------------------------
 
 
 def is_intact(index: Index) -> bool:

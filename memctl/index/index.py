@@ -75,8 +75,6 @@ class Index:
         # Of the data: within `reading` 0 until it is asked for, then the same to its end; None outside of it.
         self._version: int | None = None
 
-    # -- life ---------------------------------------------------------------------------------------------------------
-
     def close(self) -> None:
         """Let go of the file."""
         with suppress(sqlite3.Error):
@@ -167,8 +165,6 @@ class Index:
         """Note that others are hidden from now on: any page may cite them, so each is to be looked at again."""
         self._db.execute("UPDATE page SET looked_ns = 0")
         self.number = lines << _FLAGS | self.number & (UNCLEAN | LEFTOVERS)
-
-    # -- pages --------------------------------------------------------------------------------------------------------
 
     def known(self) -> list[IndexedFile]:
         """Every page that the index knows, by path."""
@@ -270,8 +266,6 @@ class Index:
         sql = "INSERT INTO named (page, key, head, stem, name, outside) VALUES (?, ?, ?, ?, ?, ?)"
         self._db.executemany(sql, ((*alias, int(entity.is_outside)) for alias in aliases))
         return [own, *aliases]
-
-    # -- questions ----------------------------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a read. Statements live in this package; values are always bound."""

@@ -368,9 +368,6 @@ def _later(day: date, ttl: str, sign: int) -> date:
         return date.max if sign > 0 else date.min
 
 
-# -- tags, and links to files -------------------------------------------------------------------------------------------
-
-
 def _links_in(text: str) -> Iterator[str]:
     """The links of a line as its row keeps them: `tag #key`, or `tags #key` where it holds nothing else and so speaks of its
     page; `leads [key` for a Markdown link to a page. Code is left out."""

@@ -23,9 +23,6 @@ class BadValue(ValueError):
         self.suggestion = suggestion
 
 
-# -- how values are read ----------------------------------------------------------------------------------------------
-
-
 def _share(value: str) -> float:
     if not re.fullmatch(r"\d{0,3}\.?\d{1,18}", value) or float(value) > 1:
         raise BadValue(f"{value!r} is not a number from 0 to 1")
@@ -75,9 +72,6 @@ def _flag(value: str) -> bool:
     if value not in ("private", "sealed", "true"):
         raise BadValue("a flag takes no value", "write private or sealed alone")
     return True
-
-
-# -- the table --------------------------------------------------------------------------------------------------------
 
 
 class Attribute(NamedTuple):

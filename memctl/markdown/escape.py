@@ -109,9 +109,6 @@ def heading(name: str) -> str:
     return f"“{shown}”" if is_retain(shown) else shown or "?"
 
 
-# -- links ------------------------------------------------------------------------------------------------------------
-
-
 def link(shown: str, target: str, title: str = "") -> str:
     """A Markdown link; `shown` and `target` must be escaped already (`literal`, `relative`)."""
     return f'[{shown}]({target} "{title}")' if title else f"[{shown}]({target})"

@@ -129,9 +129,6 @@ def diff(path: str, before: str, after: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-# -- putting a text in the place of another ---------------------------------------------------------------------------
-
-
 def replace(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
     """Make `data` the text of a page that still is `expected` (None: that does not exist yet), durably.
 
@@ -186,9 +183,6 @@ def writing_alone(workspace: Workspace, name: str) -> Iterator[None]:
             with suppress(OSError):  # no reason not to begin
                 _sweep(folder)
         yield
-
-
-# -- one page ---------------------------------------------------------------------------------------------------------
 
 
 def _put_new(workspace: Workspace, path: str, data: bytes) -> None:
@@ -301,9 +295,6 @@ def _reading(file: Path) -> Iterator[int | None]:
         yield fd
     finally:
         os.close(fd)
-
-
-# -- temporary files --------------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -140,9 +140,6 @@ def read_json(body: bytes) -> dict[str, Any]:
     return read
 
 
-# -- answers ----------------------------------------------------------------------------------------------------------
-
-
 def _answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     body = json.dumps(defused(value), ensure_ascii=True, separators=(",", ":")).encode("ascii")
     return Response(body, status, headers=_ALWAYS | dict(headers or {}), media_type="application/json")
@@ -164,9 +161,6 @@ async def _refuse(request: Request, error: Exception) -> Response:
     elif not isinstance(error, HttpRefusal):
         error = HttpRefusal(500, f"unexpected {type(error).__name__}", "please report this", 70)
     return _answer(error.body, error.status, error.headers)
-
-
-# -- requests ---------------------------------------------------------------------------------------------------------
 
 
 def _guarded(app: ASGIApp, gate: Gate, log: Callable[[str], None] | None) -> ASGIApp:
@@ -322,9 +316,6 @@ def application(
     app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, _refuse))
     app.router.redirect_slashes = False
     return _guarded(app, gate, log), verbs
-
-
-# -- the server -------------------------------------------------------------------------------------------------------
 
 
 class _Connection(H11Protocol):

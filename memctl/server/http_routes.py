@@ -66,9 +66,6 @@ class Route(NamedTuple):
         return requests.read_request(self.takes, body, "see GET /openapi.json") if self.takes else {}
 
 
-# -- recall -----------------------------------------------------------------------------------------------------------
-
-
 def _memories(served: Served, asked: Body) -> dict[str, Any]:
     found = served.memory.public().memories(asked["text"], k=asked.get("k"), hops=asked.get("hops", 1))
     return {"memories": found.text, "count": found.lines}
@@ -97,9 +94,6 @@ def _context(served: Served, asked: Body) -> dict[str, Any]:
 def _review(served: Served, asked: Body) -> dict[str, Any]:
     found = served.memory.public().review()
     return {"schema": 1, "questions": [question.as_json() for question in found], "waiting": len(found)}
-
-
-# -- writing ----------------------------------------------------------------------------------------------------------
 
 
 def _retain(served: Served, asked: Body, offers: bool = True) -> dict[str, Any]:
@@ -166,8 +160,6 @@ def _spread(taken: Sequence[float]) -> dict[str, float]:
     p50, p99 = (round(taken[min(len(taken) - 1, int(len(taken) * share))], 3) for share in (0.5, 0.99))
     return {"count": len(taken), "p50": p50, "p99": p99}
 
-
-# -- the list ---------------------------------------------------------------------------------------------------------
 
 _STATS_SCHEMA = answer_schema(
     schema=ONE, kinds="object", pages="integer", entities="integer", beliefs="integer", fresh="boolean", stale="string?",
@@ -238,8 +230,6 @@ ROUTES = (
 )  # fmt: skip
 
 
-# -- the documents ----------------------------------------------------------------------------------------------------
-
 _REFUSALS = {
     "400": "The body is not JSON in UTF-8",
     "401": "The token is missing or wrong",
@@ -298,8 +288,6 @@ def _operation(route: Route) -> dict[str, Any]:
 def _content(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
-
-# -- the page ---------------------------------------------------------------------------------------------------------
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:54rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"

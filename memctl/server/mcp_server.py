@@ -59,8 +59,6 @@ Message = dict[str, Any]
 Result = dict[str, Any]
 Params = Mapping[str, Any]
 
-# -- the wire ---------------------------------------------------------------------------------------------------------
-
 
 class MessageError(Exception):
     """Why a message gets no result, as JSON-RPC says it."""
@@ -320,8 +318,6 @@ class Face:
         version = asked if asked in _HANDSHAKE else _HANDSHAKE[-1]
         return {"protocolVersion": version, "serverInfo": _SERVER} | _OFFERS
 
-    # -- the memory ---------------------------------------------------------------------------------------------------
-
     def warm_up(self) -> None:
         """Bring the index up to date while the client introduces itself: calls that come together would not wait for one
         another, and those that find it half made would find nothing."""
@@ -350,8 +346,6 @@ class Face:
         self._writing.acquire(timeout=GRACE)
         self._wire.flush(GRACE / 2)
 
-    # -- tools --------------------------------------------------------------------------------------------------------
-
     def _call_tool(self, params: Params) -> Result:
         """What a tool answers; what goes wrong is an answer too, from which a model can learn what to do."""
         tool = self._tools.get(params["name"])
@@ -370,8 +364,6 @@ class Face:
             return _failed(MemctlError(f"unexpected {type(error).__name__} in {tool.name}", "please report this"), tool)
         structured = {"structuredContent": defused(answer.structured)} if self._session.structured else {}
         return _content(answer.text, False) | structured
-
-    # -- prompts and resources ----------------------------------------------------------------------------------------
 
     def _get_prompt(self, params: Params) -> Result:
         self._ready()

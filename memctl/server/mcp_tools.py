@@ -56,9 +56,6 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
     return [*texts[:most], *([f"and {len(texts) - most} more"] if len(texts) > most else [])]
 
 
-# -- the verbs --------------------------------------------------------------------------------------------------------
-
-
 def _recall(session: Session, *, query: str = "", k: int | None = None, budget: int = 1500, **asked: Any) -> ToolAnswer:
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
@@ -249,8 +246,6 @@ def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -
     return ToolAnswer(made, "\n".join([*text, *map(_note, made["warnings"])]))
 
 
-# -- resources --------------------------------------------------------------------------------------------------------
-
 RESOURCES_OF_A_PAGE = 100  # of the list
 TEMPLATES = [
     {"name": name, "uriTemplate": f"memctl://{place}", "description": told, "mimeType": "text/markdown"}
@@ -282,9 +277,6 @@ def read(session: Session, uri: str) -> str:
     if not match or len(uri) > 4096:
         raise NothingFound(f"there is no resource {uri[:200]!r}", "resources/list has them all")
     return session.memory.public().public_page(match[1], unquote(match[2]))
-
-
-# -- prompts ----------------------------------------------------------------------------------------------------------
 
 
 class Prompt(NamedTuple):
@@ -339,9 +331,6 @@ def prompted(session: Session, name: str, given: Mapping[str, Any]) -> tuple[Pro
     if prompt.needed and known not in sent:
         raise Usage(f"the prompt {name} needs {known}", f"give {known}, a text")
     return prompt, f"{prompt.ask}\n\n{prompt.run(session, **sent).text}"
-
-
-# -- the list ---------------------------------------------------------------------------------------------------------
 
 
 class Tool(NamedTuple):

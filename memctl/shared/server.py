@@ -228,8 +228,6 @@ class SharedSession:
     def _names(self, sql: str, *values: Any) -> list[str]:
         return [name for (name,) in self._rows(sql, *values)]
 
-    # -- reading ------------------------------------------------------------------------------------------------------
-
     def workspaces(self, names: Sequence[str]) -> dict[str, SharedWorkspace]:
         """Those of these names that one may see."""
         found = self._rows(f"SELECT {_ROW} FROM memctl.workspaces WHERE workspace = ANY(%s)", list(names))
@@ -263,8 +261,6 @@ class SharedSession:
             cursor.itersize = _SOME
             for row in cursor.execute(sql, [name, since]):
                 yield SharedPage(*row)
-
-    # -- writing ------------------------------------------------------------------------------------------------------
 
     def claim(self, name: str, team: str | None) -> SharedWorkspace:
         """The workspace of that name, made if there is none, for this transaction alone. Refused if another team has it."""

@@ -225,9 +225,6 @@ def _by_worth(at: SharedSession, query: Query, most: int) -> list[str]:
     return sorted(filter(_is_name, worth), key=lambda name: (-worth[name], name))
 
 
-# -- copies -------------------------------------------------------------------------------------------------------------
-
-
 class CopyState(NamedTuple):
     """What a copy is of. While pages are being written it is not `whole`, and holds at least what it held before."""
 

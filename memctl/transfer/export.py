@@ -96,9 +96,6 @@ def _belief_rows(memory: OpenMemory, query: Query) -> Iterator[dict[str, Any]]:
             yield row | fields(view, "contested=ledger.contested trend=ledger.trend over place")
 
 
-# -- files -------------------------------------------------------------------------------------------------------------
-
-
 def target_of(path: Path, workspace: Workspace) -> Path:
     """The file behind `path`; Usage for what may not be replaced: a link, a folder, a device, anything that the workspace lives on."""
     if path.is_symlink():

@@ -108,9 +108,6 @@ def import_memory(memory: OpenMemory, source: Path, options: ImportOptions) -> I
     return done
 
 
-# -- which memory ------------------------------------------------------------------------------------------------------
-
-
 def _kind_of(source: Path) -> str:
     """The kind of memory that a file or folder looks like; Usage where that cannot be told."""
     if source.is_dir():
@@ -156,9 +153,6 @@ def _memories(value: Any) -> list[dict[str, Any]]:
     lists = (value.get(key) for key in ("results", "memories", "data")) if isinstance(value, dict) else ()
     found = next((listed for listed in lists if isinstance(listed, list)), [])
     return [one for one in found if isinstance(one, dict)]
-
-
-# -- doing it ----------------------------------------------------------------------------------------------------------
 
 
 class _Import:
@@ -268,8 +262,6 @@ class _Import:
                 if secret and not self._options.allow_secrets:
                     raise Usage(f"looks like a {secret[0].name}")
                 yield memory.day, fact
-
-    # -- writing --
 
     @contextmanager
     def _leaving(self, place: str) -> Iterator[None]:

@@ -313,9 +313,6 @@ def erase_vectors(memory: OpenMemory) -> str | None:
         return error.what
 
 
-# -- beside a server's answers ----------------------------------------------------------------------------------------
-
-
 def warm(memory: OpenMemory, bring_up: bool, embeds: bool) -> None:
     """Bring the index up to date, so that the first answer does not wait for it; embed from now on, if the memory stays."""
     if bring_up:

@@ -199,9 +199,6 @@ def _span(shown: Timeline, days: Period, today: date) -> Period:
     return Period(days.first or min(told, default=today), days.last or last)
 
 
-# -- neighbours -------------------------------------------------------------------------------------------------------
-
-
 class Edge(NamedTuple):
     """Two names that stand on `lines` lines together, of which `source` is the newest."""
 
@@ -274,9 +271,6 @@ def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _NEAR_LINES)
         if found_line := seen.get(row.id):
             edges.append(Edge(shown[one], shown[other], len(pairs[one, other]), found_line.cited))
     return EntityGraph(shown[who.key], tuple(shown[each] for each in nearest), tuple(edges), len(count) - len(nearest))
-
-
-# -- drawings and pages -----------------------------------------------------------------------------------------------
 
 
 class ViewWritten(NamedTuple):

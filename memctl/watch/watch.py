@@ -131,8 +131,6 @@ class _WatchLoop:
         """With the settings of now; its index is open only while it is used."""
         return OpenMemory(self._workspace, lambda: self._given.now)
 
-    # -- the folder ---------------------------------------------------------------------------------------------------
-
     def _find(self) -> Generator[Noticed, None, bool]:
         """True if the folder is there, with its settings of now; an empty one in its place is a disk not mounted."""
         root = self._workspace.root
@@ -162,8 +160,6 @@ class _WatchLoop:
         if self._gone:
             self._gone = False
             yield Noticed("back", f"{root} is back")
-
-    # -- looking ------------------------------------------------------------------------------------------------------
 
     def _see(self) -> Iterator[Noticed]:
         """Sync, and describe the result."""
@@ -215,8 +211,6 @@ class _WatchLoop:
             self._told[kind] = told
             yield Noticed("trouble", told, {"about": kind}, trouble=True)
 
-    # -- once a day ---------------------------------------------------------------------------------------------------
-
     def _reflect(self) -> Iterator[Noticed]:
         """Reflect on the last week if it is time; after a sleep past it, once, at the first look."""
         now = self._given.now
@@ -245,8 +239,6 @@ class _WatchLoop:
         yield Noticed("reflect", f"reflect: {told}", data)
         for note in done.notes:
             yield Noticed("note", f"reflect: {note}", trouble=True)
-
-    # -- meaning ------------------------------------------------------------------------------------------------------
 
     def _embed(self) -> Iterator[Noticed]:
         """Give new lines their vectors, a second at a time, as long as nothing changes and no reflect is due."""
@@ -288,9 +280,6 @@ def _is_blank(root: str) -> bool:
     """True for a folder with neither a sign of a workspace nor a page at its top: what a disk that is gone leaves."""
     signs = (SETTINGS, ".memory", "memory", "bank")
     return not any(name in signs or name.lower().endswith(".md") for name in os.listdir(root))
-
-
-# -- one look ---------------------------------------------------------------------------------------------------------
 
 
 def _look(memory: OpenMemory, wait: float) -> tuple[SyncReport, _Lines | None]:

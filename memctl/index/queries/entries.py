@@ -92,8 +92,6 @@ class Filter(NamedTuple):
 _MOST_KEPT = 50_000  # terms whose frequency is remembered: some 10 MB
 _MOST_TOLD = 300_000  # lines that are remembered by their terms: some 30 MB
 
-# -- words ------------------------------------------------------------------------------------------------------------
-
 
 def entry_count(index: Index) -> int:
     """How many entries there are."""
@@ -187,9 +185,6 @@ def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
     return dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", ids))
 
 
-# -- filters ----------------------------------------------------------------------------------------------------------
-
-
 def filtered(index: Index, condition: Filter, limit: int) -> list[int]:
     """Ids that pass a condition, at most `limit` of them, in page order."""
     return index.column(f"SELECT id FROM entry WHERE {condition.sql} LIMIT ?", (*condition.values, limit))
@@ -204,8 +199,6 @@ def newest(index: Index, condition: Filter, limit: int) -> list[int]:
     )
     return index.column(sql, (*condition.values, limit))
 
-
-# -- entries ----------------------------------------------------------------------------------------------------------
 
 _JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = entry.page"
 
@@ -405,8 +398,6 @@ def citing(index: Index, refs: Iterable[str]) -> list[Row]:
     sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"
     return selected_in(index, sql, refs)
 
-
-# -- the whole --------------------------------------------------------------------------------------------------------
 
 _DUMPS = (
     "SELECT 'page', path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY path",

@@ -216,9 +216,6 @@ class NamingLine(NamedTuple):
     ref: str
 
 
-# -- who is who -------------------------------------------------------------------------------------------------------
-
-
 def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, Entity]:
     """Whom each key of a name stands for. One without a page, or that several entities share, stands for itself."""
     wanted = [key for key in dict.fromkeys(keys) if key]
@@ -263,9 +260,6 @@ def _entities(index: Index, pages: Iterable[int]) -> dict[int, Entity]:
         keys, names = [own for own, _ in aliases[page]], [own for _, own in aliases[page]]
         found[page] = Entity(key, name, kind, path, tuple(keys), tuple(names), page)
     return found
-
-
-# -- from a line to names ---------------------------------------------------------------------------------------------
 
 
 def naming_lines(index: Index, ids: Iterable[int], condition: Filter) -> list[NamingLine]:
@@ -363,9 +357,6 @@ def _next_names(index: Index, asked: Sequence[tuple[str, str]]) -> Iterable[tupl
             "SELECT word, (SELECT name FROM mention WHERE name >= place ORDER BY name LIMIT 1) FROM asked"
         )
         yield from index.rows(sql, [value for pair in piece for value in pair])
-
-
-# -- from a name to lines ---------------------------------------------------------------------------------------------
 
 
 def lines_replaced(index: Index, names: Iterable[str]) -> list[int]:

@@ -6,6 +6,7 @@ own notes: 200 of them are copied. What packages take to come over the network i
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import resource
@@ -23,6 +24,9 @@ _CITED = re.compile(r"^1\. \S.*#L\d+", re.MULTILINE)
 
 def main() -> None:
     """Print a row for each way there."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="your own notes")
+    own = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as folder:
         home, clone = Path(folder, "home"), Path(folder, "memctl")
         home.mkdir()
@@ -40,10 +44,10 @@ def main() -> None:
             "the fixture": ['memctl recall "why PostgreSQL?" -w fixtures/workspace'],
             "make demo, which installs too": ["make demo"],
         }
-        if sys.argv[1:]:
-            taken = sorted(each for each in Path(sys.argv[1]).rglob("*.md") if ".git" not in each.parts)[:NOTES]
+        if own:
+            taken = sorted(each for each in own.rglob("*.md") if ".git" not in each.parts)[:NOTES]
             for note in taken:
-                target = home / "own" / note.relative_to(sys.argv[1])
+                target = home / "own" / note.relative_to(own)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(note, target)
             ways[f"a folder of {len(taken)} notes"] = ["cd ~/own", "memctl init", 'memctl recall "sqlite in bash"']

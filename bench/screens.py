@@ -5,6 +5,7 @@ Commands run in a pseudo-terminal, in a copy of fixtures/workspace as of 2025-11
 
 from __future__ import annotations
 
+import argparse
 import os
 import pty
 import re
@@ -27,6 +28,7 @@ TERMINALS = {
 
 def main() -> None:
     """Write each picture."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         notes = Path(folder) / "notes"

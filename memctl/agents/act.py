@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..context.fence import fence, tamed
@@ -178,10 +179,7 @@ class _Actor:
                 return "", text
 
         workspace, day = self._seen.workspace, str(self._memory.today)
-
-        def more(before: str) -> str:
-            return with_more(path, before, content, day, source)
-
+        more = partial(with_more, path, content=content, day=day, source=source)
         before = read_page(workspace, path).text
         added = more(before)  # a refusal, before anything is opened for writing
         if self._dry_run:

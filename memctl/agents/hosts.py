@@ -377,8 +377,6 @@ def _openclaw(wish: Wish) -> list[File]:
     return [File(str(config), "json5", "MCP server", (entry,)), skill]
 
 
-# -- what the agent reads ---------------------------------------------------------------------------------------------
-
 _DESCRIPTION = (
     "Long-term memory in Markdown (decisions, preferences, people, projects, lessons), with citations. "
     "Use it before answering about earlier work, when something should be remembered, and to settle what memory asks."

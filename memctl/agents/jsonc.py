@@ -178,8 +178,6 @@ def _unescaped(body: str) -> str:
     return re.sub(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|[\s\S])", meant, body)
 
 
-# -- changes ----------------------------------------------------------------------------------------------------------
-
 _REST = re.compile(r"(?:[ \t]|/\*[^\n\r]*?\*/)*(?://[^\n\r]*)?")  # what else stands on the line of an element
 
 

@@ -178,9 +178,6 @@ def main(
         out.line(f"  memctl {words:24}{purpose}")
 
 
-# -- how commands are declared ----------------------------------------------------------------------------------------
-
-
 def option(names: str, help: str, metavar: str | None = None, default: Any = None, **bounds: Any) -> Any:
     """An option, as the default of a parameter; `names` with a space between."""
     return typer.Option(default, *names.split(), metavar=metavar, help=help, **bounds)
@@ -281,9 +278,6 @@ def _group(name: str) -> typer.Typer:
     made = typer.Typer(help=_GROUPS[name], no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(made, name=name)
     return made
-
-
-# -- the one boundary -------------------------------------------------------------------------------------------------
 
 
 def run(app: typer.Typer, arguments: list[str]) -> int:

@@ -31,22 +31,8 @@ from ..notes.workspace import Workspace, find_workspace
 from ..recall.answer import plain_words, repeats
 from ..recall.wording import is_polite
 from ..system import locked
-from .chat_messages import (
-    ChatLimits,
-    Message,
-    checked,
-    cleaned,
-    cost_of,
-    cut,
-    is_system,
-    is_turn,
-    originals,
-    paired,
-    questions_of,
-    set_beside,
-    text_of,
-    without_thinking,
-)
+from . import chat_messages
+from .chat_messages import Message, cost_of, is_system, is_turn, set_beside, text_of
 from .context import ContextOptions, core_of, counter_of, room_beside, staleness
 from .layers import Layers
 from .pack import Item, fitting, plain, recalled_block, stable_part
@@ -83,7 +69,7 @@ def prepare(
     is recalled behind it, from the workspace and from the messages that are no longer sent (cited as `name#M12`). Nothing
     that is given is changed. Usage for what is not a chat, OverBudget where system and the newest message do not fit.
     """
-    given = checked(messages)
+    given = chat_messages.checked(messages)
     memory = memory if options.private else memory.public()
     budget, count, filters = options.settled(memory)
 
@@ -114,9 +100,11 @@ class _Chat:
         """Put the stable part behind the first system message and cut what does not fit."""
         self._budget, self._count, self._name, self._layers, self._as_system = budget, count, name, layers, as_system
         settings = layers.workspace.settings
-        self._limits = ChatLimits(layers.share("recalled"), settings.recalled_most, settings.exchanges, settings.chunk)
-        found, warnings, self._held = cleaned(given)
-        self._all, pairs, orphans = paired(found)
+        self._limits = chat_messages.ChatLimits(
+            layers.share("recalled"), settings.recalled_most, settings.exchanges, settings.chunk
+        )
+        found, warnings, self._held = chat_messages.cleaned(given)
+        self._all, pairs, orphans = chat_messages.paired(found)
         opening: list[Message] = []
         if stable:
             for at, message in enumerate(self._all):
@@ -126,13 +114,13 @@ class _Chat:
             else:
                 opening = [{"role": "system", "content": stable}]
         spent = sum(cost_of(message, count) for message in opening)
-        self.cut = cut(self._all, pairs, budget, count, spent, self._limits)
+        self.cut = chat_messages.cut(self._all, pairs, budget, count, spent, self._limits)
         self.warnings = [*warnings, *orphans, *self.cut.warnings]
         sent = {at: self._all[at] or {"role": ""} for at in self.cut.kept}
         self._newest = max((at for at, message in sent.items() if is_turn(message)), default=-1)
         self._places = {at: len(opening) + place for place, at in enumerate(sent)}
         thinking = self._newest if self.cut.thinking else len(self._all)  # from there on it stays
-        self.messages = opening + [m if at >= thinking else without_thinking(m) for at, m in sent.items()]
+        self.messages = opening + [m if at >= thinking else chat_messages.without_thinking(m) for at, m in sent.items()]
 
     @property
     def used(self) -> int:
@@ -159,7 +147,9 @@ class _Chat:
         gone, unsent = self.cut.gone, set(self.cut.gone)
         note = f"Messages {gone[0] + 1} to {gone[-1] + 1} of this chat are not shown." if len(gone) > 1 else ""
         # A question leans on what is sent: the same chat sent again asks the same.
-        for question in questions_of([None if at in unsent else m for at, m in enumerate(self._all)], self._newest):
+        for question in chat_messages.questions_of(
+            [None if at in unsent else m for at, m in enumerate(self._all)], self._newest
+        ):
             items = self._belonging(question, room, (*before, *session))
             items = [*session, *items, *self._further(question, (*before, *session, *items))] if items else []
             while items:
@@ -174,13 +164,13 @@ class _Chat:
             return []
         taken = self._layers.cost(each for each in before if each.layer in _BEHIND)
         room = min(self._budget - self.used, self._limits.most) - _MARKS - taken
-        older = originals(self._all, self.cut.gone, question, self._name, further=True)
+        older = chat_messages.originals(self._all, self.cut.gone, question, self._name, further=True)
         return sorted(fitting(older, room, self._count, before), key=lambda item: int(item.source.rpartition("#M")[2]))
 
     def _belonging(self, question: str, room: int, before: Sequence[Item]) -> list[Item]:
         """What the workspace and the messages no longer sent say about a question, within a room of tokens."""
         cost = self._layers.cost
-        older = originals(self._all, self.cut.gone, question, self._name)
+        older = chat_messages.originals(self._all, self.cut.gone, question, self._name)
         found = self._layers.recalled(question, room, before)
         first = fitting(found, room - min(cost(older), room // 3), self._count, before)
         told = [plain_words(item.text) for item in (*before, *first)]
@@ -372,7 +362,7 @@ class Window:
     def extend(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Add messages as they are."""
         with self._lock:
-            self._chat += checked(list(messages))
+            self._chat += chat_messages.checked(list(messages))
 
     @property
     def chat(self) -> list[Message]:

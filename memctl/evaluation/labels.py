@@ -50,7 +50,9 @@ class Golden:
         ref = gold.ref or named
         if ref is None:
             return LocatedGold(gold, (cited,) if cited else ())
-        places = self._bearing(ref)
+        entries = by_refs(self._index, [ref])
+        entries = [entry for entry in entries if entry.block is None] or entries  # copies only where there is no other
+        places = tuple(each.cited for each in reread(self._workspace, entries).values())
         if not places:
             return LocatedGold(gold, (cited,), changed=True) if cited else LocatedGold(gold)
         here = tuple(place for place in places if cited and overlap(place, cited))
@@ -64,13 +66,6 @@ class Golden:
         except MemctlError:
             return None
         return citation._replace(path=path) if any(map(str.strip, said)) and citation.line > 0 else None
-
-    def _bearing(self, ref: str) -> tuple[Citation, ...]:
-        """Where the lines of this id stand; not the copies of them that reflect wrote, where there are others."""
-        entries = by_refs(self._index, [ref])
-        entries = [entry for entry in entries if entry.block is None] or entries
-        seen = reread(self._workspace, entries)
-        return tuple(each.cited for each in seen.values())
 
 
 class Sessions:

@@ -185,11 +185,9 @@ class _Search:
     ) -> list[Chosen]:
         """The entries that pass the selectors and some more conditions, as they stand on disk."""
         given = self._selectors
-        conditions = [queries.mentions_filter(who) for who in self._whom]
-        conditions += [queries.with_ids(self.ids)] if given.ids else []
-        conditions += [queries.written_before(given.before)] if given.before else []
-        conditions += [queries.sourced(given.source)] if given.source else []
-        return [one for one in self.read(query(self._index, [*conditions, *more])) if self._fits(one)]
+        ids = self.ids if given.ids else None
+        conditions = [*queries.narrowed(self._whom, ids, given.before, given.source), *more]
+        return [one for one in self.read(query(self._index, conditions)) if self._fits(one)]
 
     def _fits(self, one: Chosen) -> bool:
         source, origin = self._selectors.source, one.entry.origin

@@ -160,7 +160,9 @@ def score(
         row: _line(rows[row], tokens, others) for row in holding | above.keys()
     }
     heard = _spread(sorted(rows), lines, above)
-    follows = _following(query, lines.values())
+    seen: set[str] = set().union(*(line.places for line in lines.values()))
+    known = [term for term in query if term in seen]  # one after the other but for those that no line has
+    follows = [(first, second, _PAIR * min(query[first], query[second])) for first, second in pairwise(known)]
     pairs = {row: _pairs(line.places, follows) for row, line in lines.items() if len(line.places) > 1}
     plain = {
         row: sum([query[term] * count * _TOP / (count + _K1) for term, count in counts.items()])
@@ -235,13 +237,6 @@ def _spread(
         for term in above.get(row, ()):
             heard[row][term] = heard[row].get(term, 0.0) + _HEADING * unit
     return {row: found for row, found in heard.items() if found}
-
-
-def _following(query: Mapping[str, float], lines: Iterable[_Line]) -> list[tuple[str, str, float]]:
-    """Terms that follow one another in the question, once those that no line has are passed over, and their bonus."""
-    seen: set[str] = set().union(*(line.places for line in lines))
-    known = [term for term in query if term in seen]
-    return [(first, second, _PAIR * min(query[first], query[second])) for first, second in pairwise(known)]
 
 
 def _pairs(places: Mapping[str, list[int]], follows: list[tuple[str, str, float]]) -> float:

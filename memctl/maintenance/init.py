@@ -81,9 +81,6 @@ def _is_unmerged(workspace: Workspace) -> bool:
     return True
 
 
-# -- the repository of --git ------------------------------------------------------------------------------------------
-
-
 def _committed(root: Path, own: Sequence[str]) -> list[str]:
     """Commit the files `own` of a folder, in a new repository where it is in none; what was done, if anything was to do."""
     try:

@@ -34,7 +34,7 @@ def splice(text: str, name: str, body: str) -> str:
     if block and block.sha == sha_of(new) and body_of(page.lines, block) == new:
         return text
     if block:  # its markers keep their line ends
-        page.replace(block.begin, block.end - 1, [begin, *new], page.end_of(block.begin))
+        page.replace(block.begin, block.end - 1, [begin, *new], page.ends[block.begin - 1])
     else:
         above = [*filter(None, [open_end(page.lines)]), *([""] if page.lines else [])]
         page.insert(len(page.lines), [*above, begin, *new, f"<!-- memctl:end {name} -->"])
@@ -93,9 +93,6 @@ def defused(body: str) -> list[str]:
     lines = [f"\\{line}" if line.startswith("<!-- memctl:") else line for line in split_lines(body)]
     closing = open_end(["", *lines])  # a body that begins with a rule has no front matter
     return [*lines, closing] if closing else lines
-
-
-# -- after a merge ----------------------------------------------------------------------------------------------------
 
 
 class Side(NamedTuple):

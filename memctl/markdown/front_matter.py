@@ -226,9 +226,6 @@ def _end(source: str, node: Any) -> int:
     return _end(source, last if node.id == "sequence" else last[1])
 
 
-# -- edits of the source ----------------------------------------------------------------------------------------------
-
-
 def _spelled(value: str, beside: Sequence[str] = ()) -> str:
     """A scalar as YAML needs it, anywhere; in the quotes that all of its neighbours wear."""
     quotes = {raw[:1] for raw in beside}

@@ -107,9 +107,6 @@ def split_block_id(text: str) -> tuple[str, str | None]:
     return text[: match.start()].rstrip(), match["id"]
 
 
-# -- attributes -------------------------------------------------------------------------------------------------------
-
-
 def _pairs(written: str, kind: Kind) -> Iterator[tuple[str, str]]:
     """(name, unquoted value) of each attribute; a bare number after O is `c`, a bare word is a flag."""
     position = 0

@@ -86,14 +86,10 @@ class LineText:
         self.bom = _BOM if text.startswith(_BOM) else ""
         whole = whole_lines(text.removeprefix(_BOM))
         self.lines = [line.rstrip("\r\n") for line in whole]
-        self._ends = [line[len(bare) :] for line, bare in zip(whole, self.lines, strict=True)]
+        self.ends = [line[len(bare) :] for line, bare in zip(whole, self.lines, strict=True)]
 
     def __str__(self) -> str:
-        return self.bom + "".join([bare + end for bare, end in zip(self.lines, self._ends, strict=True)])
-
-    def end_of(self, line: int) -> str:
-        """The line end of a line."""
-        return self._ends[line - 1]
+        return self.bom + "".join([bare + end for bare, end in zip(self.lines, self.ends, strict=True)])
 
     def insert(self, after: int, new: Sequence[str]) -> None:
         """Put lines behind line `after`; 0 is the top of the page."""
@@ -104,17 +100,17 @@ class LineText:
 
         They end as most lines of the page do, or with `newline`. A page without a final newline is left without one.
         """
-        newline = newline or max(("\n", "\r\n", "\r"), key=self._ends.count)
-        was_closed = not self._ends or bool(self._ends[-1])
+        newline = newline or max(("\n", "\r\n", "\r"), key=self.ends.count)
+        was_closed = not self.ends or bool(self.ends[-1])
         self.lines[first - 1 : last] = new
-        self._ends[first - 1 : last] = [newline] * len(new)
+        self.ends[first - 1 : last] = [newline] * len(new)
         if not self.lines:
             return
         new_lines = range(first - 1, first - 1 + len(new))
         for at in {first - 2, first + len(new) - 2}:
             if 0 <= at < len(self.lines) - 1:
-                self._ends[at] = self._ends[at] or newline
-                if self._ends[at] == "\r" and (self.lines[at + 1], self._ends[at + 1]) == ("", "\n"):
-                    self._ends[at if at in new_lines else at + 1] = "\r\n"  # or the two would become one line end
+                self.ends[at] = self.ends[at] or newline
+                if self.ends[at] == "\r" and (self.lines[at + 1], self.ends[at + 1]) == ("", "\n"):
+                    self.ends[at if at in new_lines else at + 1] = "\r\n"  # or the two would become one line end
         if not was_closed and self.lines[-1]:
-            self._ends[-1] = ""
+            self.ends[-1] = ""

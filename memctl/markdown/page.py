@@ -63,9 +63,6 @@ def is_retain(heading: str) -> bool:
     return heading.strip(" \t:\uff1a").casefold() in words_of("language", "retain heading")
 
 
-# -- parsing ----------------------------------------------------------------------------------------------------------
-
-
 @cache
 def _markdown() -> MarkdownIt:
     """Block rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
@@ -252,9 +249,6 @@ def _shown(lines: Sequence[str]) -> list[str]:
     return [""] * front + [line[:MAX_LINE] for line in lines[front:]]
 
 
-# -- the blocks of a page ---------------------------------------------------------------------------------------------
-
-
 def _blocks(lines: Sequence[str]) -> list[MarkdownBlock]:
     """The blocks of a page as markdown-it sees them."""
     found: list[MarkdownBlock] = []
@@ -353,9 +347,6 @@ def plain_blocks(lines: Sequence[str]) -> list[MarkdownBlock] | None:
             blocks.append(MarkdownBlock("paragraph_open", number, number, marker, len(marker)))
         is_open = kind in ("bullet", "text", "more")
     return blocks
-
-
-# -- managed blocks ---------------------------------------------------------------------------------------------------
 
 
 def _hidden_lines(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> set[int]:

@@ -12,17 +12,9 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from .. import system
 from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable, Refused
-from ..system import (
-    HAS_MODES,
-    OPEN_SAFELY,
-    OPEN_TO_SYNC,
-    as_cannot_write,
-    is_open_to_others,
-    locked,
-    move_new,
-    sync_folder,
-)
+from ..system import OPEN_SAFELY, as_cannot_write, locked, move_new, sync_folder
 from .workspace import Workspace
 
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
@@ -134,7 +126,7 @@ def prepare_memory(workspace: Workspace) -> Path:
         status = folder.lstat()
         if stat.S_ISLNK(status.st_mode):
             raise OutsideWorkspace(str(folder), "is a symbolic link")
-        if HAS_MODES and status.st_mode & 0o077:
+        if system.HAS_MODES and status.st_mode & 0o077:
             _close_to_others(folder)
         if workspace.hides:
             workspace.derived.mkdir(mode=0o700, exist_ok=True)
@@ -291,7 +283,7 @@ def is_at(target: Path, status: os.stat_result) -> bool:
 
 def confirm(workspace: Workspace, path: str) -> None:
     """Make a page durable as it stands, whoever wrote it: a fact that is reported as kept must survive a power failure."""
-    fd = _open(workspace, path, OPEN_TO_SYNC)
+    fd = _open(workspace, path, system.OPEN_TO_SYNC)
     try:
         _make_durable(workspace, fd, path)
     finally:
@@ -367,7 +359,7 @@ def read_private(path: Path, cure: str) -> str | None:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             raise PageUnreadable(str(path), "not a regular file", cure)
-        if is_open_to_others(status):
+        if system.is_open_to_others(status):
             raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", cure)
         return os.read(fd, 65536).decode("ascii", "replace").strip()
     finally:

@@ -182,9 +182,6 @@ def _id(match: re.Match[bytes] | None) -> Id | None:
     return None if match is None else int(match[1]) if match[1] else match[2].decode()
 
 
-# -- the protocol -----------------------------------------------------------------------------------------------------
-
-
 def serve(session: Session) -> None:
     """Serve one client over stdin and stdout until it has gone."""
     wire = Wire()

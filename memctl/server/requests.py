@@ -294,13 +294,7 @@ _NAMED: dict[str, Schema] = {}
 _NAMED.update(period=answer_schema(**{"from": "string?", "to": "string?"}))
 _NAMED.update(hit=answer_schema(**{key: kind for key, (kind, _) in HIT.items()}))
 ANSWER = answer_schema(
-    schema=ONE,
-    query="string",
-    as_of="string?",
-    stale="boolean",
-    warnings="string*",
-    took_ms="number",
-    hits="hit*",
+    schema=ONE, query="string", as_of="string?", stale="boolean", warnings="string*", took_ms="number", hits="hit*"
 )
 PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="string*")
 PASSAGES = answer_schema(schema=ONE, passages=list_of(PASSAGE))

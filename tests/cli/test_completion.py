@@ -17,8 +17,6 @@ from memctl.index import completion
 from memctl.notes import workspace
 from memctl.shell.complete import FILES, SIGNS, complete, quoted, read_table, split_line
 
-RUN = [sys.executable, "-m", "memctl"]
-
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from operator import attrgetter
 
@@ -48,26 +48,21 @@ def _passing(index: Index, what: str, conditions: Sequence[Filter]) -> list[Row]
     return sorted(found, key=attrgetter("place"))
 
 
-def mentions_filter(who: Entity | str) -> Filter:
-    """What names somebody as @Name or [[Name]]; of an entity, also what holds all words of one of its names."""
-    if isinstance(who, Entity):
-        return condition_of(Query(), [who])
-    return Filter("entry.id IN (SELECT entry FROM mention WHERE name = ?)", (entity_key(who),))
-
-
-def with_ids(refs: Sequence[str]) -> Filter:
-    """What has one of these ids."""
-    return Filter(f"entry.ref IN ({', '.join('?' * len(refs))})", tuple(refs))
-
-
-def written_before(day: date) -> Filter:
-    """What was told before a day; what has none never passes."""
-    return Filter("entry.day < ?", (day.isoformat(),))
-
-
-def sourced(source: str) -> Filter:
-    """What came from an origin that begins so."""
-    return Filter("substr(entry.origin, 1, ?) = ?", (len(source), source))
+def narrowed(
+    whom: Iterable[Entity | str], refs: Sequence[str] | None, before: date | None, source: str | None
+) -> Iterator[Filter]:
+    """A condition for each that is given: what names them all as @Name or [[Name]] (of an entity, also what holds all words of one
+    of its names), has one of these ids, was told before a day (what has none never passes), came from an origin that begins so.
+    """
+    for who in whom:
+        named = Filter("entry.id IN (SELECT entry FROM mention WHERE name = ?)", (entity_key(str(who)),))
+        yield condition_of(Query(), [who]) if isinstance(who, Entity) else named
+    if refs is not None:
+        yield Filter(f"entry.ref IN ({', '.join('?' * len(refs))})", tuple(refs))
+    if before:
+        yield Filter("entry.day < ?", (before.isoformat(),))
+    if source:
+        yield Filter("substr(entry.origin, 1, ?) = ?", (len(source), source))
 
 
 def with_an_end(expiry: Expiry) -> Filter:
@@ -136,9 +131,6 @@ def copies_on(index: Index) -> list[tuple[str, str]]:
         f"WHERE entry.block <> '{FORGOTTEN}' ORDER BY 1, 2"
     )
     return index.rows(sql)
-
-
-# -- the file ---------------------------------------------------------------------------------------------------------
 
 
 def mark_unclean(index: Index) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..markdown.blocks import edited, splice
+from ..markdown.lines import common_start
 from ..markdown.markers import find_blocks
 from .jsonc import JsonNode, Misfit, insert, parse, remove, same, where
 
@@ -217,7 +218,7 @@ def _put_block(before: str, body: str) -> Put:
         after = splice(before, BLOCK, body)
     except ValueError as error:
         raise Misfit(str(error)) from error
-    start = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(before))
+    start = common_start(before, after)
     span = start, len(after) - len(before)
     return Put(after, (span,) if span[1] > 0 and revert(after, [span]) == before else ())
 

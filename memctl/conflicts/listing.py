@@ -1,7 +1,5 @@
 """Conflicts: pairs of standing lines that disagree, or of which the newer may have replaced the older; settled by one more line."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -176,9 +174,6 @@ def _values_differ(one: Fact, other: Fact, rule: str) -> bool:
     return not (stems[0] <= stems[1] or stems[1] <= stems[0])
 
 
-# -- as they are shown ------------------------------------------------------------------------------------------------
-
-
 def _shown(memory: OpenMemory, found: Iterable[Replaced]) -> tuple[Conflict, ...]:
     """The pairs with both sides as they stand on disk, twins once, the newest first."""
     once = {frozenset((pair.older.content_key, pair.newer.content_key)): pair for pair in reversed(list(found))}
@@ -200,9 +195,6 @@ def _newest_first(conflict: Conflict) -> tuple[int, str, str]:
     one, other = conflict.sides
     days = [date.fromisoformat(hit.day).toordinal() for hit in conflict.sides if hit.day]
     return -max(days, default=0), str(one.source), str(other.source)
-
-
-# -- resolving --------------------------------------------------------------------------------------------------------
 
 
 def resolve(

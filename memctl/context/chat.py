@@ -32,7 +32,7 @@ from ..recall.answer import plain_words, repeats
 from ..recall.wording import is_polite
 from ..system import locked
 from . import chat_messages
-from .chat_messages import Message, cost_of, is_system, is_turn, set_beside, text_of
+from .chat_messages import ChatLimits, Message, cost_of, is_system, is_turn, questions_of, set_beside, text_of
 from .context import ContextOptions, core_of, counter_of, room_beside, staleness
 from .layers import Layers
 from .pack import Item, fitting, plain, recalled_block, stable_part
@@ -100,9 +100,7 @@ class _Chat:
         """Put the stable part behind the first system message and cut what does not fit."""
         self._budget, self._count, self._name, self._layers, self._as_system = budget, count, name, layers, as_system
         settings = layers.workspace.settings
-        self._limits = chat_messages.ChatLimits(
-            layers.share("recalled"), settings.recalled_most, settings.exchanges, settings.chunk
-        )
+        self._limits = ChatLimits(layers.share("recalled"), settings.recalled_most, settings.exchanges, settings.chunk)
         found, warnings, self._held = chat_messages.cleaned(given)
         self._all, pairs, orphans = chat_messages.paired(found)
         opening: list[Message] = []
@@ -147,9 +145,7 @@ class _Chat:
         gone, unsent = self.cut.gone, set(self.cut.gone)
         note = f"Messages {gone[0] + 1} to {gone[-1] + 1} of this chat are not shown." if len(gone) > 1 else ""
         # A question leans on what is sent: the same chat sent again asks the same.
-        for question in chat_messages.questions_of(
-            [None if at in unsent else m for at, m in enumerate(self._all)], self._newest
-        ):
+        for question in questions_of([None if at in unsent else m for at, m in enumerate(self._all)], self._newest):
             items = self._belonging(question, room, (*before, *session))
             items = [*session, *items, *self._further(question, (*before, *session, *items))] if items else []
             while items:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ..language.names import entity_key, is_han, script_of, stem_word
 from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
 from ..language.words import words_of
+from ..markdown.lines import common_start
 
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 _CROWD = 40  # names that share a form: it does not tell them apart
@@ -216,7 +217,7 @@ def _edits(one: str, other: str) -> tuple[str, int, str]:
     """How two words differ: `near` with a place and the letters, `swap` of two neighbours, or `far`: more, or at an end."""
     if len(one) > len(other):
         one, other = other, one
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    at = common_start(one, other)
     if len(one) == len(other):
         if at == len(one) or at == 0:
             return "far", at, ""

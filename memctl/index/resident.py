@@ -83,7 +83,7 @@ _REST = 50  # times as long as a look took: 20,000 files take .2 s, which would 
 
 
 class Resident:
-    """One workspace, many questions, from any thread. `close` when done.
+    """One workspace, many questions, from any thread. `close` when done; also a context manager.
 
     What the index answered is remembered until it changes, a connection is used again as long as its file is as we left
     it, and where nothing in the folder changed since the last sync, the next question needs none.
@@ -204,6 +204,12 @@ class Resident:
             close_index(index)
         if watch:
             watch.close()
+
+    def __enter__(self) -> Resident:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _state_of_settings(workspace: Workspace) -> list[int]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ..language.names import entity_key
-from .lines import LineText
+from .lines import LineText, common_start
 from .page import front_matter_end
 
 MAX_FRONT_MATTER = 32 * 1024  # characters; YAML takes 7 s/MB
@@ -133,20 +133,14 @@ def _put(text: str, before: str, after: str, key: str, wanted: list[str]) -> str
     if not end:
         page.insert(0, ["---", *new, "---", *([""] if page.lines else [])])
         return str(page)
-    start = _common(old, new)
-    kept = _common(old[start:][::-1], new[start:][::-1])
+    start = common_start(old, new)
+    kept = common_start(old[start:][::-1], new[start:][::-1])
     page.replace(start + 2, end - 1 - kept, new[start : len(new) - kept])
     if not new:  # without fences, and the empty line below, unless what comes then would be taken for front matter
         rest = LineText(str(page))
         rest.replace(1, 3 if rest.lines[2:3] == [""] else 2, [])
         return str(page if front_matter_end(rest.lines) else rest)
     return str(page)
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines both begin with."""
-    differ = (number for number, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its)
-    return next(differ, min(len(one), len(other)))
 
 
 def _readable(source: str) -> str:

@@ -114,3 +114,8 @@ class LineText:
                     self.ends[at if at in new_lines else at + 1] = "\r\n"  # or the two would become one line end
         if not was_closed and self.lines[-1]:
             self.ends[-1] = ""
+
+
+def common_start(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many items two sequences, such as texts or lists of lines, begin with alike."""
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -130,7 +130,10 @@ def prepare_memory(workspace: Workspace) -> Path:
             _close_to_others(folder)
         if workspace.hides:
             workspace.derived.mkdir(mode=0o700, exist_ok=True)
-        _ignore(folder / ".gitignore")
+        ignored = folder / ".gitignore"
+        if not ignored.exists() or not ignored.stat().st_size:  # missing, or a crash left it without content
+            with open(os.open(ignored, os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666), "wb") as stream:
+                stream.write(_IGNORED)
     return folder
 
 
@@ -171,15 +174,6 @@ def write_derived(path: Path, data: bytes, *, is_lasting: bool = False) -> None:
         finally:
             with suppress(OSError):
                 made.unlink()
-
-
-def _ignore(path: Path) -> None:
-    """Make the .gitignore, where it is missing or a crash left it without content."""
-    with suppress(FileNotFoundError):
-        if os.stat(path).st_size:
-            return
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666), "wb") as stream:
-        stream.write(_IGNORED)
 
 
 def create(workspace: Workspace, path: str, text: str) -> bool:

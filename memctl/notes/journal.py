@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import MemctlError
 from ..ids import hashed, page_id
+from ..markdown.lines import common_start
 from ..system import OPEN_SAFELY, locked, read_safely
 from .workspace import Workspace
 
@@ -163,7 +164,7 @@ def _write(workspace: Workspace, records: Iterable[dict[str, Any]]) -> None:
 def _spans(old: bytes, new: bytes) -> Iterator[Span]:
     """Where `new` has bytes that `old` has not, in order."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    same = _alike(before, after)
+    same = common_start(before, after)
     at = sum(map(len, before[:same]))
     before, after = before[same:], after[same:]
     if len(before) * len(after) > _COMPARED:
@@ -173,15 +174,10 @@ def _spans(old: bytes, new: bytes) -> Iterator[Span]:
         both = min(j - i, m - k)
         rest = (b"".join(before[i + both : j]), b"".join(after[k + both : m]))
         for was, now in (*zip(before[i : i + both], after[k : k + both], strict=True), rest):
-            head = _alike(was, now)
-            tail = _alike(was[head:][::-1], now[head:][::-1])
+            head = common_start(was, now)
+            tail = common_start(was[head:][::-1], now[head:][::-1])
             gone = was[head : len(was) - tail]
             if was != now:
                 is_ours = not gone or (_DIGITS.fullmatch(gone) and _OURS.search(was[:head]))
                 yield at + head, len(now) - head - tail, gone.decode() if is_ours else None
             at += len(now)
-
-
-def _alike(one: Sequence[object], other: Sequence[object]) -> int:
-    """How many items two sequences begin with alike."""
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

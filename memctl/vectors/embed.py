@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..ids import text_key
+from ..index.heal import state_of
 from ..index.index import Index
 from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
@@ -375,11 +376,10 @@ class BackgroundEmbedder:
             self._told = why
             self._memory.tell(f"vectors: {why}; going on with words")
 
-    def _written(self) -> list[tuple[str, int, int]]:
+    def _written(self) -> list[list[int]]:
         """Changes when the index is written."""
         found = []
         for name in ("index.sqlite", "index.sqlite-wal"):
             with suppress(OSError):
-                status = os.stat(self._memory.workspace.derived / name)
-                found.append((name, status.st_mtime_ns, status.st_size))
+                found.append(state_of(self._memory.workspace.derived / name))
         return found

@@ -8,7 +8,6 @@ import sqlite3
 import sys
 import tempfile
 import threading
-from contextlib import closing
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -125,7 +124,7 @@ def test_it_answers_as_a_fresh_process_does(steps) -> None:
     """After every change at once, with what it remembers and without a look at the folder where nothing rang."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = make_workspace(Path(folder).resolve())
-        with closing(Resident(workspace)) as resident:
+        with Resident(workspace) as resident:
             for change, question in steps:
                 asked(workspace, question, resident)
                 change(workspace.root)
@@ -137,7 +136,7 @@ def test_a_page_edited_in_place_within_one_tick_is_seen(tmp_path: Path) -> None:
     """A hundred edits of the same size, each followed by a question at once."""
     workspace = make_workspace(tmp_path)
     page = tmp_path / "bank/note.md"
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
         for number in range(100, 200):
             page.write_text(f"# Note\n\nThe crate is number {number}.\n", "utf-8")
             found = recall(memory_on(workspace, TODAY, resident=resident), read_query("crate", TODAY), vectors=False)
@@ -153,7 +152,7 @@ def test_threads_share_it(tmp_path: Path) -> None:
             (tmp_path / f"bank/t{number}-{step}.md").write_text(f"# T\n\nquokka {number} {step}\n", "utf-8")
             asked(workspace, "quokka", resident)
 
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
         at_once(8, work)
         found = recall(
             memory_on(workspace, TODAY, resident=resident), read_query("quokka", TODAY), k=100, vectors=False
@@ -164,7 +163,7 @@ def test_threads_share_it(tmp_path: Path) -> None:
 def test_a_look_that_was_overtaken_is_not_believed(tmp_path: Path) -> None:
     """A page is written behind it, and another thread hears of that, but does not come to its end: the next question looks."""
     workspace, late = make_workspace(tmp_path), SyncReport(stale="no time")
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
 
         def overtaken() -> SyncReport:
             (tmp_path / "bank/поздно.md").write_text("# 迟到\n", "utf-8")
@@ -185,7 +184,7 @@ def test_an_error_of_the_job_leaves_it_usable(tmp_path: Path) -> None:
     def job(index):
         raise NothingFound("nothing")
 
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
         with pytest.raises(NothingFound):
             resident.run(job)
         assert asked(workspace, "database", resident)["hits"]
@@ -196,7 +195,7 @@ def test_without_a_bell_it_looks_each_time(tmp_path: Path, monkeypatch: pytest.M
     """Not Linux, or no watches left."""
     monkeypatch.setattr(FolderWatch, "has_changed", lambda self: True)
     workspace = make_workspace(tmp_path)
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
         for change in CHANGES:
             asked(workspace, "database", resident)
             change(tmp_path)
@@ -208,7 +207,7 @@ def test_settings_are_those_of_now(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path)
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret/plan.md").write_text("# План\n\nquokka 计划\n", "utf-8")
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
         assert asked(resident.workspace, "quokka", resident)["hits"]
         (tmp_path / "memctl.toml").write_text('ignore = ["secret/**"]\n', "utf-8")
         assert not asked(resident.workspace, "quokka", resident)["hits"]
@@ -226,7 +225,7 @@ def test_a_silent_watch_is_not_believed_for_ever(tmp_path: Path, monkeypatch: py
     now = [1000.0]
     monkeypatch.setattr(resident_module.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(FolderWatch, "has_changed", lambda self: False)
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
         for _ in range(3):  # the first ones fill the index and open it again
             assert not asked(workspace, "quokka", resident)["hits"]
         (tmp_path / "bank/поздно.md").write_text("# 迟到\n\nquokka поздно\n", "utf-8")
@@ -282,7 +281,7 @@ def test_pages_that_are_kept_have_a_bound(
         (tmp_path / f"bank/p{number}.md").write_text(f"# P\n\nquokka{number} {'слово ' * 300}\n", "utf-8")
     for page in tmp_path.rglob("*.md"):
         os.utime(page, (1_700_000_000, 1_700_000_000))  # of a page saved just now the index is written each time
-    with closing(Resident(workspace)) as resident:
+    with Resident(workspace) as resident:
         for number in range(20):
             assert asked(workspace, f"quokka{number}", resident)["hits"]
             kept = resident.run(lambda index: [page for its in index.lasting.values() for page in its.values()])

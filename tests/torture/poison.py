@@ -10,7 +10,6 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -131,7 +130,7 @@ def _beliefs(workspace: Workspace) -> list[str]:
 
 def _told(workspace: Workspace, questions: Sequence[str]) -> list[str]:
     """Everything that `context` says by default, for each question and in both forms."""
-    with closing(Resident(workspace)) as held:
+    with Resident(workspace) as held:
         packs = [pack.text for question in questions for pack in _packs(workspace, question, held)]
         chats = [
             json.dumps(memory_on(workspace, resident=held).chat([{"role": "user", "content": q or "hi"}]).messages)
@@ -156,7 +155,7 @@ def from_the_agent(count: int, questions: Sequence[str] = QUESTIONS) -> tuple[in
         root = fixture_copy(Path(folder)).resolve()
         poison(root, count, origin="agent")
         workspace = Workspace(root)
-        with closing(Resident(workspace)) as held:
+        with Resident(workspace) as held:
             for question in questions:
                 for pack in _packs(workspace, question, held):
                     broken += _breaks_out(pack)

@@ -69,15 +69,9 @@ class Query:
         named += [("tag", tag) for tag in self.tags]
         named += [("links-to", page) for page in self.links_to]
         named += [("path", glob) for glob in self.paths]
-        named += [
-            ("key", self.key),
-            ("since", days.first),
-            ("until", days.last),
-            ("as-of", self.as_of),
-            ("min-confidence", self.min_confidence),
-            ("min-importance", self.min_importance),
-            ("heading", self.heading),
-        ]
+        named += [("key", self.key), ("since", days.first), ("until", days.last), ("as-of", self.as_of)]
+        named += [("min-confidence", self.min_confidence), ("min-importance", self.min_importance)]
+        named += [("heading", self.heading)]
         told = [f"{name}:{value}" for name, value in named if value is not None]
         return [*told, *(f'"{phrase}"' for phrase in self.phrases), *(f"-{word}" for word in self.without)]
 

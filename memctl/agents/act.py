@@ -5,15 +5,13 @@ bank/ says in its front matter where it comes from, which holds for every line o
 It makes no facts, blocks or ids: those have commands with checks of their own.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..context.fence import fence, tamed
 from ..errors import MemctlError, NothingFound, OutsideWorkspace, Refused, Usage
@@ -29,13 +27,11 @@ from ..markdown.front_matter import source_of
 from ..markdown.grammar import Problem, clean, with_attributes
 from ..markdown.lines import Role, split_lines
 from ..markdown.page import front_matter_end, live_blocks, open_end
+from ..memory import Memory
 from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
 from ..retain.retain import as_said, citing_known, fact_kind
 from .brackets import COMMANDS, Command, read_reply
-
-if TYPE_CHECKING:
-    from ..memory import Memory
 
 MOST = 32  # commands of one reply that are done
 _MOST_REPLY = 4 * 1024 * 1024  # characters

@@ -3,8 +3,6 @@
 `Window` keeps such a list for a program.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -14,7 +12,7 @@ from contextlib import suppress
 from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from ..errors import MemctlError, Usage
 from ..index.open_memory import OpenMemory
@@ -387,7 +385,7 @@ class Window:
         """Let go of the index; the chat stays, the session too."""
         self._memory.close()
 
-    def __enter__(self) -> Window:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -20,7 +20,7 @@ from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, entry_count, frequencies
-from ..index.queries.names import KnownNames, all_entities, keys_of, resolve
+from ..index.queries.names import KnownNames, all_entities, entity_named, keys_of
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.dates import log_day
 from ..language.names import as_listed, find_names, has_han
@@ -438,10 +438,8 @@ def _logs(workspace: Workspace) -> list[str]:
 
 def _entity_page(memory: OpenMemory, name: str) -> str:
     memory.sync_for_read()
-    found = [entity for entity in resolve(memory.index, name) if entity.path]
-    if len(found) > 1:
-        raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
-    if not found or not memory.workspace.is_page(found[0].path):
+    found = entity_named(memory.index, name)
+    if isinstance(found, str) or not memory.workspace.is_page(found.path):
         cure = "resources/list has those that do; recall finds lines about it"
         raise NothingFound(f"{name[:200]!r} has no page", cure)
-    return found[0].path
+    return found.path

@@ -1,13 +1,11 @@
 """Other names for an entity, and two entities as one. All of it stands in front matter, so it can be taken back."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ..errors import NothingFound, PageUnreadable, Refused, Usage
 from ..index.open_memory import OpenMemory
@@ -133,7 +131,7 @@ class _EntityFile(NamedTuple):
     def keys(self) -> set[str]:
         return {self.key, *map(entity_key, self.aliases)}
 
-    def is_into(self, other: _EntityFile) -> bool:
+    def is_into(self, other: Self) -> bool:
         """True if it is merged into another entity."""
         return entity_key(self.merged_into or "") in other.keys
 

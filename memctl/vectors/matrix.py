@@ -4,14 +4,12 @@ A single command never gains: to load them takes longer than to look at every ve
 the file misses is told by comparing it with all of them.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Set as AbstractSet
 from contextlib import closing, suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from ..errors import MemctlError
 from ..ids import page_id
@@ -41,7 +39,7 @@ class Matrix:
         self.entries, self.digests, self.places = rows  # of each vector: entry, its digest, its place among the codes
 
     @classmethod
-    def load(cls, vectors: Vectors) -> Matrix:
+    def load(cls, vectors: Vectors) -> Self:
         """All that is sound in a file, as of one moment. ImportError without numpy."""
         one_thread()
         import numpy as np

@@ -6,6 +6,8 @@ What the first answers is a stranger's text: its size is capped, its JSON is rea
 who ask, ingest and review. Everything that can go wrong is one `NoAnswer` with a reason.
 """
 
+from __future__ import annotations
+
 import http.client
 import importlib
 import ipaddress

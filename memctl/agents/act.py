@@ -5,6 +5,8 @@ bank/ says in its front matter where it comes from, which holds for every line o
 It makes no facts, blocks or ids: those have commands with checks of their own.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

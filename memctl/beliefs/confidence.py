@@ -20,6 +20,8 @@ Everything is a function of the set of items: arrival order plays no part.
 - Confidence is clamped to [.02, .98] only when it is given back.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field

@@ -1,5 +1,7 @@
 """Belief: what is believed, how firmly, and why: the whole chain of evidence, as of any day."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date

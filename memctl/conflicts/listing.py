@@ -1,5 +1,7 @@
 """Conflicts: pairs of standing lines that disagree, or of which the newer may have replaced the older; settled by one more line."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

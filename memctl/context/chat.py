@@ -3,6 +3,8 @@
 `Window` keeps such a list for a program.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re

@@ -1,5 +1,7 @@
 """Other names for an entity, and two entities as one. All of it stands in front matter, so it can be taken back."""
 
+from __future__ import annotations
+
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress

@@ -4,6 +4,8 @@ Keys lie outside the workspace, readable by their owner alone; a key that a pass
 memctl.vault. Only this module loads pyrage. What it opens goes to the caller and nowhere else.
 """
 
+from __future__ import annotations
+
 import os
 import re
 from base64 import b64decode, b64encode

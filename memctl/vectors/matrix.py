@@ -4,6 +4,8 @@ A single command never gains: to load them takes longer than to look at every ve
 the file misses is told by comparing it with all of them.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 from collections import defaultdict

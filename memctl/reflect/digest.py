@@ -134,7 +134,9 @@ class _WeekLines:
         older: dict[int, Row] = {}
         for number, standing in self._verdict.validity.items():
             entry, by = self._verdict.entries.get(number), standing.replaced_by
-            if by is not None and entry and is_trusted(entry.origin) and not entry.private:
+            newer = self._verdict.entries.get(by or 0)
+            is_repeated = entry and newer and entry.content_key == newer.content_key  # by an answer, into its slot
+            if by is not None and entry and not is_repeated and is_trusted(entry.origin) and not entry.private:
                 older[by] = max(entry, older.get(by, entry), key=lambda e: e.day or "")
         for row, hit in self._hits(row for row in rows if row.id in older):
             was = self._read([older[row.id]]).get(older[row.id].id)

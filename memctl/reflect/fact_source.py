@@ -352,7 +352,10 @@ class _PageLines:
         by = (i for i, standing in standings.items() if standing.replaced_by == number and not standing.retracted)
         replaced = (entries[i] for i in by if i in entries)
         shown = (e for e in replaced if e.block is None and e.path != OPINIONS and not e.private)
-        shown = (e for e in shown if is_trusted(e.origin))
+        same = (
+            entries[number].content_key if number in entries else 0
+        )  # an answer of review repeats a line, in its slot
+        shown = (e for e in shown if is_trusted(e.origin) and e.content_key != same)
         newest = max(shown, key=lambda e: (e.first or e.day or "", e.day or "", e.ref), default=None)
         return newest and newest.id
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from ..entities.rename import merge
 from ..errors import MemctlError, NothingFound, Refused, Usage
-from ..facts import Citation, Fact, fields
+from ..facts import Citation, Fact, Kind, Period, fields
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled
+from ..index.queries.entries import by_refs
 from ..index.queries.names import mention_counts, resolve
 from ..language.names import entity_key
 from ..local_model import NoAnswer, chat_json, endpoint, object_of, shown_url
@@ -81,6 +82,8 @@ def answer(
         else:
             line = answer_line(question, option, memory.today)
             line = reworded(question, line, words) if words else line
+            if question.kind == "replaced" and option == REWORDED:
+                line = _in_slot(memory, question, line, words)
             # New words are those of whoever answers; what was said by somebody else stays theirs.
             line = replace(line, source=said_by if words else line.source or said_by)
             done = _logged(memory, question, option, line, dry_run)
@@ -131,6 +134,23 @@ def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry
     added = () if kept.already or dry_run else ((kept.citation.path, f"- {kept.line}"),)
     diff = done.diff + change
     return Answered(question, option, kept.citation, kept.line, diff, dry_run, added, names, tuple(warnings))
+
+
+def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> Fact:
+    """The line of a yes; where the older line fills a slot and the newer none, the newer one once more, in that slot."""
+    rows = {row.ref: row for row in memory.run(lambda at: by_refs(at.index, question.about)) if row.block is None}
+    old, new = map(rows.get, question.about)
+    (older, newer), said = question.sides, question.sides[-1].fact
+    if not (old and new and said) or old.slot is None or new.slot is not None or said.kind is Kind.OPINION:
+        return line
+    whose = (older.fact.entities if older.fact else ()) or older.entities
+    others = tuple(name for name in said.entities if entity_key(name) != old.subject)
+    text = words or said.text
+    if not old.subject:  # the owner's: a name at its head would make the slot another's
+        text, whose, others = (f"{', '.join(others)}: {text}" if others else text), (), ()
+    made = replace(reworded(question, line, text), entities=(*whose[:1], *others), key=old.slot, kind=Kind.WORLD)
+    valid = said.valid or (Period(newer.valid.first) if newer.valid.first else None)
+    return replace(made, valid=valid, source=said.source, outcome=None, task=None, why=None)
 
 
 def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,39 @@ def test_check_names_an_answer_that_quotes_what_turned_private(
         write_pages(tmp_path, {path: text.replace("- W", "- W(private)") for path, text in log.items()})
         found = [(f.path, f.line, f.rule) for f in memory.check()]
         assert found == [(answered.citation.path, answered.citation.line, "private")]
+
+
+@pytest.mark.parametrize("words", [None, "memoQ"])
+@pytest.mark.parametrize(
+    ("key", "head", "texts"),
+    [
+        ("cat-tool", "W(key=cat-tool)", ("CAT tool is Trados", "Switched from Trados to memoQ")),
+        ("ставка", "W(key=ставка)", ("Ставка по кредиту 19%", "Банк снизил ставку по кредиту до 17%")),
+        ("db", "W(key=db)", ("我们用的数据库是 PostgreSQL", "数据库换成了 MySQL 8 的集群方案")),
+        (
+            "address",
+            "W",
+            ("My home address is 12 Rose Lane, Leeds LS1 4AB", "We moved house to Mill Street 4 in Leeds"),
+        ),
+    ],
+)
+def test_what_replaces_the_line_of_a_slot_stands_in_the_slot(
+    tmp_path: Path, key: str, head: str, texts: tuple[str, str], words: str | None
+) -> None:
+    """Also where it was written without the key; what it replaced is shown as what was before, and not the line itself."""
+    workspace = write_pages(tmp_path, {DAY: f"## Retain\n\n- {head}: {texts[0]}\n"})
+    with Memory(workspace, lambda: datetime(2025, 11, 25)) as memory:
+        newer = memory.retain(texts[1])
+        question = memory.near(newer)[0][0]
+    with Memory(workspace, lambda: NOW) as memory:
+        memory.answer(question.id, "y", text=words)
+        (now,) = memory.fact(key)
+        assert now.content == (words or texts[1]) and str(now.valid.first) == "2025-11-25"
+        assert [hit.content for hit in memory.fact_history(key)] == [texts[0], now.content]
+        assert now.content in "".join(one.line for one in memory.context().items if one.layer == "known")
+        assert memory.recall(key=key).hits[0].content == now.content
+        changed = [one.text for one in memory.reflect().digest if one.lead == "changed"]
+        assert f"{now.content} (before: {texts[1] if words else texts[0]})" in changed[0] and not memory.review()
 
 
 @pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)

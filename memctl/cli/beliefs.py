@@ -46,11 +46,11 @@ def reflect(
     out.note(*done.notes)
     if dry_run:
         out.lines(done.diff)
-    elif done.pages:
+    else:
         out.line(*done.pages)
         for told in done.digest:
             out.emit(f"{out.style(f'{told.lead}: {told.text}')} [{place_of(call, told.citation)}]", 3)
-        if done.conflicts:
+        if done.conflicts and done.pages:
             out.note(f"{many(done.conflicts, 'conflict')}; `memctl conflicts` shows them")
 
 

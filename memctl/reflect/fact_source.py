@@ -311,8 +311,14 @@ class _PageLines:
         facts = [f for f in self._durable if f.kind == kind]
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
         lines = self._lines((f for f in facts if f.id not in hidden), fold=False)
-        found = [line for line in lines if line.hit.source.path != f"bank/{kind}.md"][-_DURABLE:]
-        return tuple(sorted(found, key=lambda line: (line.hit.key or "", _begun(line))))
+        found = [line for line in lines if line.hit.source.path != f"bank/{kind}.md"]
+        others = [line for line in found if not line.hit.key][-_DURABLE:]
+        return tuple(
+            sorted(
+                (*filter(lambda line: line.hit.key, found), *others),
+                key=lambda line: (line.hit.key or "", _begun(line)),
+            )
+        )
 
     def _holds(self, fact: beliefs.Light) -> bool:
         standing = self._verdict.validity[fact.id]

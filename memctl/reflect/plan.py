@@ -58,7 +58,7 @@ class Planner:
     def __init__(self, memory: OpenMemory, whole: bool = False) -> None:
         self._memory, self._workspace, self._index = memory, memory.workspace, memory.index
         self._today, self._facts = memory.today, FactSource(memory)
-        last = read_record(memory.workspace)
+        self.last = last = read_record(memory.workspace)
         self.record = new_record(memory, last)
         self._changes = changes(memory, last, self.record, whole or in_conflict(memory.workspace))
         if self._changes.whole:
@@ -352,7 +352,16 @@ class Planner:
                 yield PlannedBlock(page, "digest", title_of(week), lambda _, body=body: body)  # type: ignore[misc]
             if content.facts:
                 self._remember_part(week, content.pages, [page] if body else [])
-            self.digest = content.sentences or self.digest
+            self._tell(week, content.sentences)
+
+    def _tell(self, week: str, sentences: Sequence[DigestSentence]) -> None:
+        """Report what the last reflect did not know of a week; of the weeks before that one nothing, and without it the newest."""
+        if self.last is None:
+            self.digest = tuple(sentences) or self.digest
+        elif week >= week_of(self.last.day):
+            self.digest += tuple(each for each in sentences if [each.lead, each.ref] not in self.last.told)
+        if week == week_of(self.record.day):
+            self.record.told = [[each.lead, each.ref] for each in sentences]
 
     def _weeks(self, replay: Replayed) -> set[str]:
         """The weeks of what changed: lines, and evidence of beliefs that moved or were taken back."""

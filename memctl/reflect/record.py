@@ -46,7 +46,7 @@ class BuildRecord:
     each entity's page; `retracted` the day of each line that was never true, by id; `answers` what the answers of
     `memctl review` say; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
     `failed` the failures of each task, by the id of the newest; `met` the day, the belief and the fact of each pair that only
-    an owner can judge.
+    an owner can judge; `told` what the digest of that day's week said, by lead and id.
     """
 
     day: str
@@ -58,6 +58,7 @@ class BuildRecord:
     parts: dict[str, list[int]] = field(default_factory=dict)
     failed: dict[str, dict[str, int]] = field(default_factory=dict)
     met: list[list[str]] = field(default_factory=list)
+    told: list[list[str]] = field(default_factory=list)
 
     def note(self, path: str, text: bytes) -> None:
         """A page holds this text now, which reflect wrote."""
@@ -95,7 +96,7 @@ def read_record(workspace: Workspace) -> BuildRecord | None:
 
 _SHAPE: dict[str, Any] = {
     "day": "", "program": "", "pages": {"": [""]}, "names": {"": [""]}, "retracted": {"": ""}, "answers": [""],
-    "parts": {"": [0]}, "failed": {"": {"": 0}}, "met": [[""]],
+    "parts": {"": [0]}, "failed": {"": {"": 0}}, "met": [[""]], "told": [[""]],
 }  # fmt: skip
 
 
@@ -132,7 +133,7 @@ def new_record(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
         found.retracted |= retracted_lines(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
     if last is not None:
         found.answers, found.parts = last.answers, dict(last.parts)
-        found.failed, found.met = dict(last.failed), last.met
+        found.failed, found.met, found.told = dict(last.failed), last.met, last.told
     return found
 
 

@@ -113,12 +113,15 @@ def _write_rounds(memory: OpenMemory, whole: bool, propose: bool, report: Reflec
     for _ in range(_ROUNDS):
         done = Applied()
         planner, _edits = memory.run(partial(_round, whole=whole, propose=propose, done=done, name_pages=name_pages))
+        known = planner.last is not None
         report.add(planner)
         _finish_round(memory.workspace, planner, done, report)
         saved_meanwhile = any(isinstance(error, PageChanged) for error in done.failed.values())
         if not done.written or (done.failed and not saved_meanwhile):
             break  # a page that has no room for its text would have none again
         whole = saved_meanwhile  # of the next round
+    if not known and not report.pages:  # nothing says what was told, and the pages said it before
+        report.digest = ()
     report.pages += [path for path in name_pages if path not in report.pages]
     if report.pages:  # so that the next reader and the count of conflicts find a fresh index
         memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))

@@ -215,11 +215,10 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     done = session.memory.reflect(since=since, dry_run=dry_run)
     done.beliefs = [moved for moved in done.beliefs if moved.after is not None]
     done.conflicts = len(session.memory.public().conflicts())
-    done.digest = done.digest if done.pages else ()
     pages, warnings = _bounded(done.pages), _bounded(done.notes, 20)
     lines = [f"{'would write' if dry_run else 'wrote'} {many(len(done.pages), 'page')}" if pages else "nothing changed"]
     lines += [f"  {printable(path)}" for path in pages]
-    lines += [printable(f"{told.lead}: {told.text} [{told.citation}]") for told in done.digest if pages]
+    lines += [printable(f"{told.lead}: {told.text} [{told.citation}]") for told in done.digest]
     lines += [f"{many(done.conflicts, 'conflict')}; `memctl conflicts` shows them"] if done.conflicts else []
     made = done.as_json(applied=not dry_run)
     made |= {"pages": pages, "beliefs": made["beliefs"][:100], "warnings": warnings}

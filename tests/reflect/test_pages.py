@@ -415,3 +415,23 @@ def test_the_week_tells_what_was_due_in_it(tmp_path: Path, head: str) -> None:
     }
     memory_on(write_pages(tmp_path, pages), date(2025, 11, 30)).reflect()
     assert "- Waits for an answer: Oleg: Moves to Tallinn" in (tmp_path / "bank/digest/2025-W47.md").read_text("utf-8")
+
+
+def test_a_change_is_told_once_and_slots_of_the_owner_stand_on_a_page(tmp_path: Path) -> None:
+    """By the first reflect after it, with `since` and without, though the page of somebody else is written each week."""
+    pages = {
+        "memory/2025-11-03.md": "- W(key=cat): Trados\n- W(key=ставка): 11\n- W: 我们用的数据库是MySQL\n- W(i=.7): Rain\n"
+    }
+    workspace = write_pages(tmp_path, pages)
+    assert not [each for each in memory_on(workspace, date(2025, 11, 4)).reflect().digest if each.lead == "changed"]
+    told = []
+    for day in (10, 11, 12, 18, 25, 30):
+        lines = "- W(key=cat): memoQ\n- W(key=ставка): 12\n" if day == 10 else f"- W(i=.9) @Vera: Rang bird {day}\n"
+        write_pages(tmp_path, {f"memory/2025-11-{day}.md": lines})
+        done = memory_on(workspace, date(2025, 11, day)).reflect(since=None if day % 2 else "7d")
+        told += [(day, each.lead, each.text) for each in done.digest]
+    assert sorted(told[:2]) == [(10, "changed", "12 (before: 11)"), (10, "changed", "memoQ (before: Trados)")]
+    assert told[2:] == [(day, "noted", f"Vera: Rang bird {day}") for day in (11, 12, 18, 25, 30)]
+    world = (tmp_path / "bank/world.md").read_text("utf-8")
+    for line in ("**cat**: memoQ", "**cat**: ~~Trados~~", "**ставка**: 12", "**db**: 我们用的数据库是MySQL", "- Rain"):
+        assert line in world

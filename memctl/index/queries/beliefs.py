@@ -337,8 +337,9 @@ def about_names(index: Index, names: Iterable[str]) -> list[Light]:
 
 
 def about_nobody(index: Index) -> list[Light]:
-    """Facts that count and name nobody, if their author called them important; by day, then id."""
-    return _by_day(index.rows(f"{_LIGHT} FROM countable AS entry WHERE names = '' AND importance > 0"))
+    """Facts that count and name nobody, if they fill a slot or their author called them important; by day, then id."""
+    kept = "(importance > 0 OR slot IS NOT NULL)"
+    return _by_day(index.rows(f"{_LIGHT} FROM countable AS entry WHERE names = '' AND {kept}"))
 
 
 _LIGHT = f"SELECT DISTINCT {', '.join(f'entry.{name}' for name in Light._fields)}"

@@ -114,7 +114,8 @@ def undo(
     """Take back what the last command wrote, if it stands as it was written. Again, it goes further back.
 
     Lines that others added since stay. What was edited since stays too: then nothing is undone, and the diff shows what would
-    have been. forget is never undone, nor what a server, a hook or an editor wrote.
+    have been. forget is never undone, nor what a server, a hook or an editor wrote. reflect makes its pages from your lines and keeps
+    nothing of what it replaced: take back the command before it by --skip, then reflect makes them anew.
     """
     done = call.memory.undo(dry_run=dry_run, skip=skip)
     if call.out.json:
@@ -137,7 +138,7 @@ def forget(
     call: Call,
     *,
     ids: list[str] | None = option("--id", "That line; may be given again.", "ID"),
-    about: list[str] | None = option("--about -a", "Lines about them, by any of their names.", "NAME"),
+    about: list[str] | None = option("--about -a", "Lines that name them, also those about others.", "NAME"),
     source: str | None = option("--source", "From there: web, tool, import, import:lab, agent …", "SRC"),
     before: str | None = option("--before", "Told before that day: 2025-01, or 90d ago.", "WHEN"),
     expired: bool = flag("--expired", "Facts whose ttl= ran out, or whose until= or t= is past."),

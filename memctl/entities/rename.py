@@ -216,10 +216,19 @@ def _with_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Pla
                 raise Refused(f"{other} is already a name of {entity.name}", cure)
     added = tuple(other for other in aliases if entity_key(other) not in page.keys)
     notes = [f"{other} is a name of {page.name} already" for other in aliases if other not in added]
-    if page.file.before is None and (near := near_name(memory.workspace, memory.index, name)):
-        notes.append(f"{name!r} is a new name; did you mean {near}? Then `memctl undo`")
+    notes += _unknown(memory, name, page)
     edit = page.edited(lambda text: with_names(text, add=added))
     return Named(page.name, page.path, added=added, notes=notes), [edit]
+
+
+def _unknown(memory: OpenMemory, name: str, page: _EntityFile) -> list[str]:
+    """A note on a name that only now gets a page, and that is like another one or stands in no line."""
+    if page.file.before is not None:
+        return []
+    near = near_name(memory.workspace, memory.index, name)
+    if not near and match(memory.index, terms(name), Filter("", ()), 1):
+        return []
+    return [f"{name!r} is a new name; {f'did you mean {near}' if near else 'no line has it: a slip'}? Then `memctl undo`"]
 
 
 def _without_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Planned:
@@ -253,7 +262,7 @@ def _merged(memory: OpenMemory, name: str, into: str) -> _Planned:
     edits = [other.edited(lambda text: with_names(text, add=added))]
     if one:
         edits.append(one.edited(lambda text: with_value(text, MERGED_INTO, other.name)))
-    return Named(other.name, other.path, added=added), edits
+    return Named(other.name, other.path, added=added, notes=_unknown(memory, into, other)), edits
 
 
 def _check_may_merge(one: _EntityFile, name: str, merged: Sequence[_EntityFile]) -> None:

@@ -86,8 +86,10 @@ def _plan(workspace: Workspace, path: str, written: Sequence[dict[str, Any]]) ->
         elif any(gone is None for _, _, gone in each["spans"]):
             in_git = any((folder / ".git").exists() for folder in (workspace.root, *workspace.root.parents))
             cure = f"`git diff {path}` shows it; " if in_git else ""
-            cure += "`memctl undo --skip` takes back what was kept before it, `memctl reflect` then remakes bank/"
-            problem = Refused(f"{path}: the text that it replaced is not kept", cure)
+            cure += "`memctl undo --skip` takes back the command before it, `memctl reflect` then remakes bank/"
+            made = each["command"].endswith(" reflect")
+            why = "reflect made it from your lines, and would make it again" if made else "the text that it replaced"
+            problem = Refused(f"{path}: {why}{'; what stood there' if made else ''} is not kept", cure)
             break
         else:
             for at, length, gone in reversed(each["spans"]):

@@ -65,7 +65,7 @@ def test_no_editor_is_two_lines_and_the_place(editor: str, tmp_path: Path) -> No
         (["x", "--about", "Toastr"], "did you mean Toaster?"),  # which has no page
         (["x", "--about", "Zebulon"], ""),
         (["W @Alex: x"], "'Alex' may be Alex Chen or Alex Petrov"),
-        (["x", "--for", "o-nonono12"], "no line has the id ^o-nonono12"),
+        (["x", "--for", "o-nonono12"], "no line has the id ^o-nonono12: `memctl undo`"),
     ],
 )
 def test_a_slip_is_kept_and_named(words: list[str], told: str, tmp_path: Path) -> None:

@@ -369,3 +369,15 @@ def test_undo_gives_both_pages_back_byte_for_byte(
     assert rows_of("bank/entities/Alpha.md", texts["Alpha"].decode("utf-8", "replace")).entity is None
     memory_on(space).merge("Alpha", "Beta", undo=True)
     assert {name: (root / f"bank/entities/{name}.md").read_bytes() for name in pages} == pages
+
+
+@pytest.mark.parametrize(("name", "known"), [("Nobody", "Somebody"), ("Никто", "Олег"), ("无名", "李雷")])
+def test_a_page_for_a_name_that_no_line_has_says_the_way_back(tmp_path: Path, name: str, known: str) -> None:
+    """As a new name in retain does; a name that stands in a line is none, though it has no page."""
+    root = write_pages(tmp_path, {"memory/2025-11-27.md": f"## Retain\n\n- W: The {known} 喜欢茶\n- W: {known}\n"}).root
+    before = snapshot(root)
+    for words in (["merge", "Ghost", name], ["alias", name, "Ghost"]):
+        done = call(["entity", *words], root)
+        assert f"{name!r} is a new name; no line has it: a slip? Then `memctl undo`" in done.err
+        assert call(["undo"], root).code == 0 and snapshot(root) == before
+    assert "undo" not in call(["entity", "merge", "Ghost", known], root).err

@@ -257,6 +257,7 @@ def test_a_line_behind_several_reflects_comes_back(tmp_path: Path) -> None:
     call(["reflect"], tmp_path)
     refused = call(["undo"], tmp_path)
     assert refused.code == 15 and "--skip" in refused.err and "git" not in refused.err
+    assert "reflect made it from your lines" in refused.err
     assert call(["undo", "--skip"], tmp_path).code == 0
     assert "Sings" not in (tmp_path / LOG).read_text("utf-8") and "Has a boat" in (tmp_path / LOG).read_text("utf-8")
     assert call(["forget", "--about", "Аня", "--apply"], tmp_path).code == 0

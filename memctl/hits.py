@@ -64,6 +64,12 @@ class Hit:
     workspace: str = ""  # named where several were asked: paths begin with it then
 
     @property
+    def whose(self) -> str:
+        """Whom a fact is told of; empty for the owner, whose lines may mention known names all the same."""
+        is_told = self.fact is not None and (self.fact.entities or "@" in self.content or "[[" in self.content)
+        return self.entities[0] if is_told and self.entities else ""
+
+    @property
     def under(self) -> str:
         """The headings above it, the widest first."""
         return " › ".join(self.heading_path) or self.heading

@@ -222,7 +222,9 @@ def lessons(call: Call, task: str | None = option("--task", "Of that task, in ab
         return out.raw_json({"schema": 1, "tasks": list(map(_task_json, found))}, found)
     if not found:
         command = "`memctl retain --kind experience --task T --outcome ok|fail`"
-        out.note(f"no two outcomes of it are known, and none with a reason; {command} records one")
+        out.note(
+            f"no two outcomes of {one_line(task) if task else 'one task'} are known, and none with a reason; {command} records one"
+        )
     for each in found:
         out.emit(out.style(one_line(each.name or each.entity or "without a task"), BOLD))
         for way in each.strategies:

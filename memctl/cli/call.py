@@ -218,7 +218,7 @@ _COMMON = [
     parameter("workspace", list[str] | None, option("--workspace -w", "The workspace [default: MEMCTL_WORKSPACE, or the nearest above].", "DIR")),
     parameter("json", bool, flag("--json", "Print JSON.")),
     parameter("quiet", bool, flag("--quiet -q", "Print the answer only, no notes.")),
-    parameter("now", str | None, option("--now", "Take this as the present [default: MEMCTL_NOW, or the clock].", "WHEN")),
+    parameter("now", str | None, option("--now", "Take this as the present; it hides no line told later [default: MEMCTL_NOW, or the clock].", "WHEN")),
     parameter("debug", bool, flag("--debug", "Show a traceback when something breaks.")),
 ]  # fmt: skip
 

@@ -178,7 +178,7 @@ def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
         out.raw_json({"schema": 1, title: [hit_json(hit) for hit in hits]})
         return
     for hit in hits:
-        whose, slot = hit.entities[0] if hit.entities else "", out.style(f"{hit.key}:", BOLD)
+        whose, slot = hit.whose, out.style(f"{hit.key}:", BOLD)
         if title == "versions":
             head = f"{out.style(_span(hit.valid), FAINT)}  {out.style(f'{whose}: ', BOLD) if whose else ''}"
         else:

@@ -76,7 +76,11 @@ def log(
         raise Usage("WHEN and --on are the same", "give one of them")
     kinds = ("world", "experience", "opinion", "observation")
     day = within or " ".join(on or ()) or "today"
-    query = call.memory.query(kinds=kinds, since=since, on=None if since else day)
+    try:
+        query = call.memory.query(kinds=kinds, since=since, on=None if since else day)
+    except Usage as error:
+        error.what = error.what if within else error.what.replace("--on", "the day", 1)
+        raise
     first, last = query.days or Period()
     answer = call.memory.recall(query, k=1000, history=True)
     begin, end = str(first), str(last or call.now.date())

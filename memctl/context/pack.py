@@ -119,7 +119,7 @@ def dated(day: str | None, source: str) -> str:
 
 def slot_item(hit: Hit, newer: Hit | None, layer: str, section: str = "") -> Item:
     """What a slot holds now: its citation, whose it is (nobody's is the owner's), its key, the line, and what may be newer."""
-    whose = f"{plain(hit.entities[0])} " if hit.fact and hit.fact.entities else ""
+    whose = f"{plain(hit.whose)} " if hit.whose else ""
     said = f"{whose}{plain(hit.key or '')}: {_shown(hit.content)}"
     said += f" (perhaps replaced by [{plain(str(newer.source))}] {plain(newer.content)[:_EXCERPT]})" if newer else ""
     line = f"- [{plain(str(hit.source))}] {said}"

@@ -228,7 +228,9 @@ def _unknown(memory: OpenMemory, name: str, page: _EntityFile) -> list[str]:
     near = near_name(memory.workspace, memory.index, name)
     if not near and match(memory.index, terms(name), Filter("", ()), 1):
         return []
-    return [f"{name!r} is a new name; {f'did you mean {near}' if near else 'no line has it: a slip'}? Then `memctl undo`"]
+    return [
+        f"{name!r} is a new name; {f'did you mean {near}' if near else 'no line has it: a slip'}? Then `memctl undo`"
+    ]
 
 
 def _without_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Planned:

@@ -370,4 +370,7 @@ def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
     named = ((*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by) for fact in facts)
     given = {ref for refs in named for ref in refs if ref}
     there = {row.ref for row in by_refs(memory.index, given)}
-    yield from (f"no line has the id ^{ref}: `memctl undo`, then give one that `memctl recall` prints" for ref in sorted(given - there))
+    yield from (
+        f"no line has the id ^{ref}: `memctl undo`, then give one that `memctl recall` prints"
+        for ref in sorted(given - there)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +25,7 @@ from ..index.reread import reread, text_of
 from ..language.dates import coming, only_begins
 from ..language.names import entity_key
 from ..language.sentences import is_plan, says
+from ..language.words import languages, pattern
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
@@ -169,8 +171,13 @@ def _was_ahead(hit: Hit) -> bool:
     if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or says("yearly", hit.content):
         return False
     day, begins_later = date.fromisoformat(hit.day), str(hit.valid.first or "") > hit.day
-    is_ahead = begins_later or is_plan(hit.content) or coming(hit.content, day) is not None
+    is_ahead = begins_later or is_plan(hit.content) or _coming(hit.content, day) is not None
     return is_ahead and not only_begins(hit.content, day)
+
+
+def _coming(content: str, day: date) -> tuple[date, date] | None:
+    """The coming days that a line may mean, also where it tells that something got another day ("moved to 5 May")."""
+    return coming(re.sub(pattern(languages(), "modality", "new day"), "", content, flags=re.IGNORECASE), day)
 
 
 def _spelled(name: str, side: Hit | None) -> str:
@@ -262,7 +269,7 @@ def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     seen = reread(memory.workspace, unsure, memory.index)
     for plan in unsure:
         content = text_of(plan, seen[plan.id]).content if plan.id in seen else ""
-        if (when := coming(content, date.fromisoformat(str(plan.day)))) and since <= when[1] < memory.today:
+        if (when := _coming(content, date.fromisoformat(str(plan.day)))) and since <= when[1] < memory.today:
             days[plan.id] = str(when[1])
     for plan in plans:
         if plan.id in days:

@@ -162,7 +162,7 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list
     lines += [("", [claim.id for claim in versions(verdict.claims[i] for i in ids)]) for ids in chains.values()]
     hits = hits_of(memory, (verdict.entries[i] for i in {i for _, ids in lines for i in ids}), verdict)
     made = [
-        SlotRow((held[0].entities or ("",))[0], key, held)
+        SlotRow(held[0].whose, key, held)
         for key, ids in lines
         if (held := tuple(hits[i] for i in ids if i in hits and hits[i].valid.meets(days)))
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,17 @@ def test_a_long_line_states_nothing(hostile: str) -> None:
 def test_what_goes_on_behind_a_value_closes_nothing(text: str, closes: bool) -> None:
     said = relation(text)
     assert said and said.closes is closes
+
+
+def test_the_manual_says_what_fills_a_slot_and_what_does_not() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "keeping.md").read_text("utf-8")
+    part = page.partition("A sentence has to say whose it is:")[2].partition("What is asked, denied")[0]
+    fills, _, none = part.partition("Of nobody it fills none:")
+    told = re.findall(r"[\"«]?([^\"«»,]+(?:, [^\"«»]+?)?)[\"»]? \(`(\w+)`\)", fills)
+    assert len(told) == 10
+    for text, key in told:
+        assert (found := relation(text.strip())) and found.key == key, text
+    (named,) = re.findall(r"- W @(\w+): ([^\"]+)\"", fills)
+    assert relation(named[1], [named[0]])
+    for text in re.findall(r"\"([^\"]+)\"", none):
+        assert relation(text) is None, text

@@ -180,7 +180,7 @@ def test_lessons_name_what_to_avoid(root: Path, task: str, way: str, reason: str
 
 def test_lessons_of_no_task(root: Path) -> None:
     done = call(["lessons", "--task", "zebra"], root)
-    assert (done.code, done.out) == (1, "") and "no two outcomes of one task are known" in done.err
+    assert (done.code, done.out) == (1, "") and "no two outcomes of zebra are known" in done.err
     made = json.loads(call(["lessons", "--json"], root).out)
     assert {each["task"] for each in made["tasks"]} == {"deploy Atlas", "развернуть Птицу", "部署网关"}
     way = made["tasks"][0]["strategies"][0]

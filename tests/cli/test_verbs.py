@@ -349,3 +349,21 @@ def test_a_link_out(workspace: Workspace, tmp_path_factory: pytest.TempPathFacto
         fails(11, *words, cwd=workspace.root)
     assert memctl("recall", "cheese", cwd=workspace.root).returncode == 1
     assert outside.read_text() == "The moon is made of cheese\n"
+
+
+@pytest.mark.parametrize("text", ["Brandt GmbH", "Наш клиент Brandt", "客户是 Brandt 公司"])
+def test_a_slot_of_the_owner_is_not_that_of_whom_its_line_names(tmp_path: Path, text: str) -> None:
+    pages = {"bank/entities/Brandt.md": "# Brandt\n", "memory/2025-11-20.md": f"- W(key=client): {text}\n"}
+    root = write_pages(tmp_path, pages | {"memory/2025-11-21.md": "- W(key=lead): @Brandt: Is Ann\n"}).root
+    for words in (["fact", "history", "client"], ["fact", "list"], ["timeline"]):
+        done = memctl(*words, cwd=root)
+        assert "client" in words or "client: " in done.stdout
+        assert "Brandt client" not in done.stdout and "Brandt: " + text not in done.stdout
+        assert "client" in words or "Brandt lead" in done.stdout
+
+
+def test_what_is_not_understood_has_the_name_under_which_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    assert "the day 'foo' is not understood" in fails(2, "log", "foo", cwd=tmp_path)
+    assert "--on 'foo' is not understood" in fails(2, "log", "--on", "foo", cwd=tmp_path)
+    assert "no two outcomes of one task are known" in memctl("lessons", cwd=tmp_path).stderr

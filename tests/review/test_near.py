@@ -69,7 +69,7 @@ def test_the_older_line_is_offered_first_and_waits_for_nobody(tmp_path: Path, la
     assert not {each.id for each in place.memory.review()} & {each.id for each in found[1:]}
     place.memory.answer(found[0].id, "y", said_by="agent")
     hits = {hit.content: hit for hit in place.memory.recall(old).hits}
-    assert hits[old].superseded_by == found[0].about[1]
+    assert hits[old].superseded_by == hits[new].ref
     assert old not in place.older(f"{new}!", about=name)
 
 

@@ -409,7 +409,9 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     first = [judged.entries[i] for i in ids if i in judged.entries and not verdict.validity[i].is_over(request.day)]
     pairs = replacements_of(request.memory.on(request.day), first, judged.found)
     passed = passing(index, {pair.newer.id for pair in pairs.values()}, request.condition)
-    ahead = {pair.newer.id: old for old, pair in pairs.items() if pair.is_ahead(request.day)}
+    ahead = {pair.newer.id: old for old, pair in pairs.items() if pair.is_ahead(request.day)} | verdict.ahead(
+        request.day
+    )
     pairs = {old: pair for old, pair in pairs.items() if pair.newer.id in passed - ahead.keys()}
     compared = [p.candidate.id for p in ranked[:_COMPARED_BY_AGE]]
     shown = [judged.entries[i] for i in compared if i in judged.entries]

@@ -216,7 +216,8 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     done.beliefs = [moved for moved in done.beliefs if moved.after is not None]
     done.conflicts = len(session.memory.public().conflicts())
     pages, warnings = _bounded(done.pages), _bounded(done.notes, 20)
-    lines = [f"{'would write' if dry_run else 'wrote'} {many(len(done.pages), 'page')}" if pages else "nothing changed"]
+    none = "no page changed" if done.digest else "nothing changed"
+    lines = [f"{'would write' if dry_run else 'wrote'} {many(len(done.pages), 'page')}" if pages else none]
     lines += [f"  {printable(path)}" for path in pages]
     lines += [printable(f"{told.lead}: {told.text} [{told.citation}]") for told in done.digest]
     lines += [f"{many(done.conflicts, 'conflict')}; `memctl conflicts` shows them"] if done.conflicts else []

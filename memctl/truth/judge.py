@@ -13,7 +13,7 @@ from ..index.queries.beliefs import has_marked, side_by_side
 from ..index.queries.entries import by_ids, by_refs, citing, private_refs, private_versions, slot_around, slot_ids
 from ..index.queries.names import keys_of
 from ..index.row import Row
-from .validity import Claim, Validity, validities
+from .validity import Claim, Validity, has_begun, validities
 
 
 class Validities(NamedTuple):
@@ -30,6 +30,16 @@ class Validities(NamedTuple):
             seen.add(newer)
             entry = newer
         return entry
+
+    def ahead(self, today: date) -> dict[int, int]:
+        """By each line that only begins after `today` one that it is told to replace then, and that holds until it does."""
+        ids = {claim.ref: claim.id for claim in self.claims.values()}
+        named = (
+            (ids.get(c.by or c.ref), ids.get(ref)) for c in self.claims.values() if c.trusted for ref in c.supersedes
+        )
+        pairs = ((new, old) for new, old in named if new is not None and old is not None)
+        begun = {i for i, claim in self.claims.items() if has_begun(claim.valid, today)}
+        return {new: old for new, old in pairs if old in begun and new not in begun}
 
 
 def judge(

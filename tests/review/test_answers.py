@@ -276,7 +276,7 @@ def test_a_day_without_a_year_that_has_passed_is_asked_about_and_ends_nothing(tm
     ],
 )
 def test_what_begins_later_replaces_from_then_on(tmp_path: Path, old: str, new: str, words: str) -> None:
-    pages = {"memory/2025-11-10.md": f"- W @Anna: {old}\n", "memory/2025-11-20.md": f"- W @Anna: {new}\n"}
+    pages = {"memory/2025-10-05.md": f"- W @Anna: {old}\n", LOG: f"## Retain\n\n- W @Anna: {new}\n"}
     memory = memory_with(tmp_path, pages=pages)
     question = asked(memory, "replaced")
     assert question.options[0].text == "yes, from 2026-05-01 on"
@@ -286,7 +286,7 @@ def test_what_begins_later_replaces_from_then_on(tmp_path: Path, old: str, new: 
         if not answered:
             memory.answer(question.id, "y")
     later = {hit.content: hit for hit in open_memory(tmp_path, now="2026-05-01").recall(words).hits}
-    assert later[old].superseded_by == later[new].ref and str(later[old].valid) == "2025-11-10..2026-04-30"
+    assert later[old].superseded_by == later[new].ref and str(later[old].valid) == "2025-10-05..2026-04-30"
 
 
 def test_of_two_answers_at_once_one_is_written(tmp_path: Path) -> None:

@@ -59,7 +59,12 @@ def passes(row: str, short: bool) -> bool:
     done = subprocess.run(words, cwd=root, env=env, capture_output=True, text=True, check=False)
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     cases = done.stdout.count(".") if done.returncode == 0 else 0
-    print(f"{row} {' '.join(TESTS[row])}: {f'all pass ({cases})' if cases else 'FAILED'}", *failed[:5], sep="\n  ", flush=True)
+    print(
+        f"{row} {' '.join(TESTS[row])}: {f'all pass ({cases})' if cases else 'FAILED'}",
+        *failed[:5],
+        sep="\n  ",
+        flush=True,
+    )
     return bool(cases)
 
 

@@ -179,7 +179,10 @@ def own_sentences(text: str) -> Iterator[Sentence]:
 def _own_blocks(text: str) -> Iterator[str]:
     """Runs of lines that belong together and are the author's own."""
     lines = _typed(text.splitlines())
-    closes = _last_closing(lines)
+    closes: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        if "</" in line or "[/" in line:
+            closes.update((match[1].casefold(), number) for match in _CLOSING_TAG.finditer(line))
     long, fence, tag, paragraph = len(text) > _LONG_TURN, "", "", list[str]()
     for number, line in enumerate(lines):
         if fence or tag:
@@ -234,14 +237,6 @@ def _is_chat(lines: list[str]) -> bool:
     found = [who.name for who in map(speaker_on, parts) if not who.is_bold and _NAME.fullmatch(who.name)]
     own = any_language("says_i").search
     return len(set(found)) > 1 and (len(found) > len(set(found)) or any(map(own, lines)))
-
-
-def _last_closing(lines: list[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for number, line in enumerate(lines):
-        if "</" in line or "[/" in line:
-            found.update((match[1].casefold(), number) for match in _CLOSING_TAG.finditer(line))
-    return found
 
 
 def _leads_to_paste(line: str, following: list[str]) -> bool:

@@ -102,7 +102,7 @@ def _gather(
         linked = [
             *citing(index, [e.ref for e in gathered]),
             *by_refs(index, targets),
-        ]  # that name these, and that these name
+        ]  # that name them, and that they name
         if linked and deciding_on is not None:
             return _gather(index, entries, None)
         new = {entry.id: entry for entry in (*found, *linked) if entry.id not in known}

@@ -12,7 +12,7 @@ from ..facts import UNSAID, Fact, Kind, Period, is_trusted, iso_day
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, day_and_rest, find_times, log_day, shifted, valid_from_text
-from ..language.names import TAG, entity_key, mentions, slug, tag_key, without_code
+from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key, without_code
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan, says
 from ..markdown.front_matter import read_front_matter
@@ -71,13 +71,6 @@ def _page_title(path: str, page: Page) -> str:
     return next((entry.content for entry in page.entries if entry.role is Role.HEADING), PurePosixPath(path).stem)
 
 
-def _told_days(front: FrontMatter) -> tuple[str, str] | None:
-    """The first and the last day that front matter tells of a page: for its lines that have none of their own."""
-    values = (front.get(key) for key in ("created", "date", "updated"))
-    found = [day for value in values if isinstance(value, str) and (day := iso_day(value.strip("[] ")[:10]))]
-    return (str(min(found)), str(max(found))) if found else None
-
-
 def _headed(parsed: Page) -> Iterator[str | None]:
     """For each entry the day that a heading above it is, the nearest that is one, as in a diary of a page a month."""
     above: list[tuple[int, str | None]] = []
@@ -121,7 +114,10 @@ def _rows(
 ) -> Iterator[Row]:
     """A row for each entry; with what the front matter says of all: days, where they come from, tags of the first."""
     reader = _EntryReader(path, parsed, day, held)
-    told, tags = _told_days(front), [*_tags_of_page(front)]
+    # Days that front matter tells of a page are for its lines that have none of their own.
+    values = (value for key in ("created", "date", "updated") if isinstance(value := front.get(key), str))
+    dated = [on for value in values if (on := iso_day(value.strip("[] ")[:10]))]
+    told, tags = (str(min(dated)), str(max(dated))) if dated else None, [*_tags_of_page(front)]
     source = front.get("src")
     origin = source if isinstance(source, str) and _SOURCE.fullmatch(source) else None
     for ordinal, entry, headed in zip(_ordinals(parsed.entries), parsed.entries, _headed(parsed), strict=False):
@@ -176,6 +172,7 @@ class _EntryReader:
         twin = content_key(entry.content, names)
         evidence = _evidence(entry.content) if self.path == OPINIONS and entry.fact is None else None
         copied = (f"copies {match[1]}" for match in _CITED.finditer(entry.logical)) if entry.block else ()
+        called = _called(fact, slot) if slot and slot.key == "name" and not names else None
         told = evidence or "\n".join((*copied, *(_links_in(entry.content) if entry.role is not Role.CODE else ())))
         is_private = entry.span.line in self.hidden  # whole entries are
         return Row(
@@ -192,12 +189,7 @@ class _EntryReader:
             last=_text(period.last),
             slot=slot.key if slot else None,
             same=value_key(slot.key, slot.value) if slot and slot.value else twin,
-            # 1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 closes nothing; 8 an event.
-            marked=(is_correction(fact.text) and slot.closes)
-            + 2 * ((fact.importance or 0) >= 1 or not (self.day or "/" in self.path))
-            + 4 * (not slot.closes)
-            if slot
-            else 8 * _happened(fact, period, day),
+            marked=self._marked(fact, slot, period, day),
             # An opinion without a number is held as such ones are.
             confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
             importance=fact.importance,
@@ -208,12 +200,20 @@ class _EntryReader:
             content_key=twin,
             length=own.count(" ") + 1 if own else 0,
             names="\n".join(dict.fromkeys(map(entity_key, names))),
-            links="\n".join(filter(None, (*_links(fact), told))),
+            links="\n".join(filter(None, (*_links(fact), called, told))),
             task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
             kept=_text(ttl_end(day, fact.ttl)) if fact.ttl and day else None,
             path=self.path,
             own=own,
         )
+
+    def _marked(self, fact: Fact, slot: Relation | None, valid: Period, day: date | None) -> int:
+        """1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 closes nothing; 8 an event."""
+        if slot is None:
+            return 8 * _happened(fact, valid, day)
+        pinned = (fact.importance or 0) >= 1 or not (self.day or "/" in self.path)
+        told = 8 * (fact.kind is Kind.EXPERIENCE and fact.key is None)
+        return (is_correction(fact.text) and slot.closes) + 2 * pinned + 4 * (not slot.closes) + told
 
     def _ref(self, entry: Entry, names: Sequence[str], day: date | None, is_private: bool) -> str:
         """The id that the author gave (an Obsidian block id), else the one that the content gives.
@@ -250,6 +250,13 @@ def _links(fact: Fact) -> Iterator[str]:
     yield from (f"{relation} {target}" for relation in relations for target in getattr(fact, relation))
     if fact.by:
         yield f"by {fact.by}"
+
+
+def _called(fact: Fact, slot: Relation) -> str | None:
+    """What a line without a name says that its owner is called, as `called` and the key of that name."""
+    said = [word.strip(".,;:!。，！") for word in entity_key(fact.text).split()]
+    runs = (" ".join(said[first:last]) for first in range(len(said)) for last in range(first + 1, len(said) + 1))
+    return next((f"called {run}" for run in (*runs, slot.value) if run and stem_key(run) == slot.value), None)
 
 
 def _evidence(content: str) -> str | None:
@@ -294,7 +301,7 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     a slot starts no later than its line unless it says from when on, and only `t=`, `until=` or a newer version end it. A plan is over when its
     day is past.
     """
-    key = slot.key if slot else fact.key
+    key = slot.key if slot and (fact.key or fact.kind is not Kind.EXPERIENCE) else fact.key
     if said is None or key in DATED:
         return Period(day)
     if key is not None and not (said.last is None and said.first and day and said.first > day):

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..errors import Refused
-from ..facts import Fact, is_trusted
+from ..facts import Fact, Kind, is_trusted
 from ..ids import content_key
 from ..language.analyzer import terms
 from ..language.names import entity_key, mentions
@@ -161,7 +161,7 @@ def names_of(fact: Fact) -> tuple[str, ...]:
 
 def slot_key(fact: Fact) -> tuple[str, str] | None:
     """The slot that a fact fills and the key of whose it is, as the index has them."""
-    filled = slot_of(fact)
+    filled = slot_of(fact) if fact.key or fact.kind is not Kind.EXPERIENCE else None  # what happened fills none again
     return (filled.key, next(map(entity_key, names_of(fact)), "")) if filled else None
 
 

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from functools import cache, lru_cache, partial
 from itertools import product
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
+from .dates import find_times
 from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
 from .sentences import is_change
 from .words import beside, languages, lines, pattern, words_of
@@ -25,6 +27,7 @@ from .words import beside, languages, lines, pattern, words_of
 DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
 _HEAD = 90  # characters in which the relation must be said, and all of one in a wider wording
+_ANY_DAY = date(2000, 1, 1)  # where a time stands in a text is the same on all
 _WORD = re.compile(r"[^\W_]+")
 _MARKED = re.compile(r"<(=?)([^>]+)>")
 _OBJECT = r"(?P<value>.+)"
@@ -70,15 +73,21 @@ class _Rule(NamedTuple):
         """The languages whose words may stand around it."""
         return beside(self.language)
 
+    @property
+    def trailing(self) -> re.Pattern[str]:
+        """What may stand between its subject and it, or behind all: "now"."""
+        return _compiled(rf"[\s，,]*(?:{pattern(self.beside, 'relations', 'trailing')})$", re.IGNORECASE)
+
 
 def slot_of(fact: Fact) -> Relation | None:
-    """The slot that a fact fills: its `key=`, else the relation that the text of a world fact states; None for none.
+    """The slot that a fact fills: its `key=`, else the relation that its text states; None for none.
 
-    With `key=` the value is empty: what of the text is the value, only its author knows.
+    With `key=` the value is empty: what of the text is the value, only its author knows. What happened closes nothing.
     """
     if fact.key is not None:
         return Relation(fact.key, "")
-    return relation(fact.text, fact.entities) if fact.kind is Kind.WORLD else None
+    found = relation(fact.text, fact.entities) if fact.kind in (Kind.WORLD, Kind.EXPERIENCE) else None
+    return found._replace(closes=False) if found and fact.kind is Kind.EXPERIENCE else found
 
 
 def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
@@ -89,7 +98,7 @@ def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
     """
     if len(text) > _LONGEST:
         return None
-    rules = (rule for rule in _candidates(text) if not rule.wide or (len(text) <= _HEAD and not (rule.own and names)))
+    rules = (rule for rule in _candidates(text) if not (rule.wide and rule.own and names))
     found = list(filter(None, (_stated(rule, text, names) for rule in rules)))
     return min(found, key=lambda said: (said.wide, not said.closes)) if len({said.key for said in found}) == 1 else None
 
@@ -169,7 +178,8 @@ def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     plain = text.replace("ё", "е").replace("Ё", "Е")  # the same length, so places hold
-    match = _searched(rule).search(plain)
+    plain = _without_times(plain) if rule.wide and rule.key not in DATED else plain
+    match = None if rule.wide and len(plain) > _HEAD else _searched(rule).search(plain)
     if not match or match.start() > _HEAD or not _is_subject(plain[: match.start()], names, rule, match):
         return None
     told, said = _value(rule, match["value"])
@@ -182,19 +192,30 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     is_country = rule.key == "city" and said.replace(" ", "_") in words_of("relations", "countries")
     # What goes on behind a value may take it back, unless the line says before it that things changed; and of some kinds
     # of values the shape alone is known.
-    is_firm = not behind.strip(_FULL_STOPS) or (not rule.own and is_change(plain[: match.start("value")]))
+    is_now = is_change(behind) and rule.trailing.fullmatch(behind.rstrip(_FULL_STOPS))
+    is_firm = is_now or not behind.strip(_FULL_STOPS) or (not rule.own and is_change(plain[: match.start("value")]))
     is_shape = rule.own and (rule.value in _SHAPED or (rule.value, rule.frame) == ("name", "noun"))
     closes = rule.value == "title" or (is_firm and not rule.wide and not is_shape)
     return Relation("country" if is_country else rule.key, said, rule.wide, closes)
 
 
+@lru_cache(maxsize=512)
+def _without_times(text: str) -> str:
+    """A text without the times that tell when, but for those that cast a doubt: "moved to York last week" names a home."""
+    for time in reversed(find_times(text, _ANY_DAY)):
+        if not _is_doubtful(text[time.start : time.end], languages()):
+            before, _, last = text[: time.start].rstrip(" (（").rpartition(" ")
+            kept = before if last in words_of("relations", "after the value") else f"{before} {last}"
+            text = f"{kept} {text[time.end :].lstrip(' )）')}".strip()
+    return text
+
+
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
     """What stands before the relation is the entity of the line: nothing, a pronoun, or its name."""
     leading = _compiled(rf"(?:{pattern(rule.beside, 'relations', 'leading')})[,，]?\s*", re.IGNORECASE)
-    trailing = _compiled(rf"[\s，,]*(?:{pattern(rule.beside, 'relations', 'trailing')})$", re.IGNORECASE)
     bare, is_noun = before.strip(), rule.frame.endswith("noun")
     for _ in range(3):
-        bare = trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
+        bare = rule.trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
     of = match.groupdict().get("of")
     # "@Atlas: our project is called Atlas" names what it speaks of.
     told = rule.own and len(names) == 1 and entity_key(match["value"]).startswith(entity_key(names[0]))

@@ -259,7 +259,8 @@ class _PageLines:
         slots = sorted(filter(attrgetter("slot"), own), key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
         self._slots = [f for _, same in groupby(slots, attrgetter("slot")) for f in list(same)[-_VERSIONS:]]
         self._plans = [f for f in stated if f.slot is None and f.first is not None and f.first > today]
-        begun = [f for f in stated if f.slot is None and not (f.first is not None and f.first > today)]
+        told = [f for f in stated if f.slot is None or f.kind == "experience"]
+        begun = [f for f in told if not (f.first is not None and f.first > today)]
         states = [f for f in begun if _lasts(f, today)]
         events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and not _was_ahead(f, today)}
         self._states, self._events = _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS)

@@ -261,7 +261,7 @@ def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Re
             continue
         refs = _refs(other, text)
         for fact, span in spans_of(parse_page(text)).items():
-            if slot_of(fact) is None:
+            if _slot(fact) is None:
                 found[fact] = RetainedFact(Citation(other, span.line, span.end_line), refs[span.line], fact, True)
     return found
 

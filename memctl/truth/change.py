@@ -29,6 +29,7 @@ _NEAR = 0.3  # of what the shorter of two sentences is about, to speak of one th
 _ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.45, 3  # of notes: that part of the shorter one, and words that a brief one has
 _OF_FACTS = "of facts: "  # topics that a line must say whose they are
+_BECOMING = frozenset(("couple", "diet"))  # topics in which what happened tells how things are since: "became a vegan"
 _ENDED = 0.6  # of what the older one is about, that the newer one says is over
 _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
@@ -366,13 +367,14 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     one, other, lines = pair.one, pair.other, pair.lines
     is_of_one = lines.of_facts and bool(lines.older.names or like.shared)
     both = {name for name in one.topics & other.topics if is_of_one or not name.startswith(_OF_FACTS)}
+    both &= _BECOMING if lines.is_told_apart else both
     alike = lines.of_facts and lines.older.names and lines.older.kind is lines.newer.kind
     alone = alike and any(not name.startswith(_OF_FACTS) for name in both)
-    if not (other.marks & {"now", "change"} or pair.telling() or alone) or lines.is_told_apart or _says_no_more(pair):
+    if not (other.marks & {"now", "change"} or pair.telling() or alone) or _says_no_more(pair):
         return None
     if both:
         return pair.found("replaced: topic", min(both), 0.3 + like.near / 2)
-    if not (lines.older.key or lines.older.names or like.shared):
+    if lines.is_told_apart or not (lines.older.key or lines.older.names or like.shared):
         return None  # a listed name alone may be of anything
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):
         if kind == its_kind and (kind, its) not in one.kinds:

@@ -13,7 +13,7 @@ from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
-from ..facts import Kind, is_trusted
+from ..facts import Kind, days_before, is_trusted
 from ..ids import question_id, questions_of
 from ..index.index import Index
 from ..index.lexical import idf, select_terms
@@ -21,7 +21,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.beliefs import has_marked, newest_beside, settled_ids, side_by_side, weighed
 from ..index.queries.filters import expiry_on
-from ..index.queries.names import keys_of
+from ..index.queries.names import keys_of, keys_of_person
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier, judged
@@ -52,6 +52,7 @@ _FEW = 3  # states of an entity that are all offered, beside one that is no even
 FEW = "one of few"
 """Why such a one is offered."""
 _INSIDE = {"city": "country", "country": "city"}  # what moves may fill the one slot or the other
+_SINCE = 31  # days after something happened, in which an older state may still be told
 _REPLACES = ("supersedes ", "corrects ")  # a line that does so says itself what it replaces,
 _POINTS = (*_REPLACES, "supports ", "refutes ")  # or what it is about
 _TELLING = 0.25  # of the weight of what two lines share: enough to offer the older one,
@@ -200,14 +201,15 @@ class _Finder:
         for entry in (entry for entry in fresh if entry.id in seen):
             text = text_of(entry, seen[entry.id])
             said = text.content if text.fact else text.content[:_LONGEST]
-            names = name_terms(self._names(entry))
+            names = name_terms(self._names(entry)) if entry.names else frozenset[str]()
             self._statements[entry.id] = Statement(said, names, Kind(entry.kind), entry.written_on, entry.slot)
             self._unweighed.append(self._statements[entry.id])
 
     def _names(self, entry: Row) -> Set[str]:
-        """The keys of those that a line names, in order, all that each goes by."""
+        """The keys of those that a line names, in order, all that each goes by; of the owner the empty one too."""
         if entry.names not in self._keys:
-            self._keys[entry.names] = dict.fromkeys(key for name in entry.named for key in keys_of(self._index, name))
+            keys = dict.fromkeys(k for name in entry.named or ("",) for k in keys_of_person(self._index, name))
+            self._keys[entry.names] = keys if any(keys) else {}
         return self._keys[entry.names].keys()
 
     def older(self, entry: Row) -> list[Replaced]:
@@ -232,18 +234,24 @@ class _Finder:
         return found
 
     def in_slot(self, entry: Row) -> list[Replaced]:
-        """What an entry that closes nothing may replace in its slot, and one that tells of a move in the other of city and country."""
+        """What an entry that closes nothing may replace in its slot, one that tells of a move in the other of city and country,
+        and one of the owner's, told by name or without, among those told the other way."""
         if entry.slot is None or not is_trusted(entry.origin):
             return []
-        said, names = self._statements.get(entry.id), keys_of(self._index, entry.subject)
-        slots = [entry.slot] * (not entry.closes) + [_INSIDE.get(entry.slot, "")] * bool(said and is_change(said.text))
+        said, own = self._statements.get(entry.id), keys_of(self._index, entry.subject)
+        slots = [entry.slot] + [_INSIDE.get(entry.slot, "")] * bool(said and is_change(said.text))
+        names = keys_of_person(self._index, entry.subject)
         held = (row for slot in slots for row in queries.in_slots(self._index, slot, names))
-        before = (row for row in held if row.told < entry.told and row.same != entry.same and is_trusted(row.origin))
+        open_ = (row for row in held if not (entry.closes and row.slot == entry.slot and row.subject in own))
+        # A tale of some time ends nothing that was told long after it.
+        end = days_before(entry.valid.last, -_SINCE) if entry.happened and entry.valid.last else date.max
+        told = min(entry.told, (str(end), "", 0))
+        before = (row for row in open_ if row.told < told and row.same != entry.same and is_trusted(row.origin))
         return [Replaced(row, entry, judged("replacement", "replaces", "replaced: slot", entry.slot)) for row in before]
 
     def waiting(self, entries: Iterable[Row]) -> dict[int, Row]:
         """Lines, by id, that fill the slots of some entries and close nothing, and of the other of city and country the newest."""
-        slots = {(entry.slot, keys_of(self._index, entry.subject)) for entry in entries if entry.slot}
+        slots = {(entry.slot, keys_of_person(self._index, entry.subject)) for entry in entries if entry.slot}
         marked = sorted(slot for slot in slots if has_marked(self._index, *slot))
         rows = [row for slot in marked for row in queries.in_slots(self._index, *slot) if not row.closes]
         beside = sorted((_INSIDE[slot], names) for slot, names in slots if slot in _INSIDE)
@@ -289,8 +297,8 @@ class _Finder:
         """False for a plan beside what is none, and for what happened beside a state, unless it says that things changed."""
         self.read((pair.older, pair.newer))
         older, newer = (self._statements[row.id].text if row.id in self._statements else "" for row in pair[:2])
-        happened = pair.newer.kind == Kind.EXPERIENCE.value != pair.older.kind
-        return not (is_plan(newer) and not is_plan(older)) and (not happened or is_change(newer))
+        is_apart = not pair.judgement.rule and pair.newer.kind == Kind.EXPERIENCE.value != pair.older.kind
+        return not (is_plan(newer) and not is_plan(older)) and (not is_apart or is_change(newer))
 
     def _may_give_way(self, older: Row, newer: Row, said: Set[str]) -> bool:
         """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""
@@ -298,7 +306,7 @@ class _Finder:
             return False
         if newer.task or older.task or None not in (newer.slot, older.slot):
             return False  # an attempt is no state, and a slot gives way to its own values alone
-        is_meant = newer.names or not older.names or self._is_named(older, said)
+        is_meant = newer.names or not older.names or "" in self._names(older) or self._is_named(older, said)
         return bool(is_meant) and self._is_beside(older, newer) and self._is_other(older, newer)
 
     def _is_named(self, entry: Row, said: Set[str]) -> bool:
@@ -313,7 +321,8 @@ class _Finder:
         change = judge_change(one, other, self._weight) if one and other else None
         if not change or not other or not older.names or newer.names or change.judgement.rule == KIND:
             return change
-        return change if self._is_named(older, {*terms(other.text)}) else None
+        is_owner = not self._names(older).isdisjoint(self._names(newer))
+        return change if is_owner or self._is_named(older, {*terms(other.text)}) else None
 
     def _weight(self, word: str) -> float:
         """How telling a word of the lines is that were read. Most are told apart before their words are weighed."""
@@ -326,16 +335,15 @@ class _Finder:
 
     def _is_beside(self, older: Row, newer: Row) -> bool:
         """True for two lines in order that are about one name, or of which the newer names nobody: those that `older` reads."""
-        names = self._names(newer)
-        same = bool(names & self._names(older)) if names else not older.names or older.slot is not None
-        return same and older.told < newer.told
+        same = not newer.names and (not older.names or older.slot is not None)
+        return (same or not self._names(newer).isdisjoint(self._names(older))) and older.told < newer.told
 
     def _is_other(self, one: Row, other: Row) -> bool:
         """False for twins, for two voices from outside, and for versions of one slot, which truth puts in order."""
         if one.content_key == other.content_key or not (is_trusted(one.origin) or is_trusted(other.origin)):
             return False
         is_same_slot = one.slot is not None and one.slot == other.slot
-        return not (is_same_slot and [*self._names(one)][:1] == [*self._names(other)][:1])
+        return not (is_same_slot and [*self._names(one), ""][:1] == [*self._names(other), ""][:1])
 
     def telling(self, entries: Sequence[Row], beside: Collection[int]) -> list[Row]:
         """Lines told after some entries that may say of one of them that it changed, the likest first.

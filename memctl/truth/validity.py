@@ -115,6 +115,9 @@ def _wait_for_answers(claims: Sequence[Claim], today: date, found: dict[int, Val
                 held = claim
             elif claim.same != held.same and held.spoken_for.isdisjoint(claim.spoken_for):
                 found[claim.id] = found[claim.id]._replace(waits=True)
+    for claim in claims:  # what happened is not replaced by what holds now, and does not stand beside it
+        if held and claim.happened and claim.same != held.same and held.spoken_for.isdisjoint(claim.spoken_for):
+            found[claim.id] = found[claim.id]._replace(waits=True)
 
 
 def _links(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
@@ -140,10 +143,10 @@ def _replace_within_slot(claims: Sequence[Claim], today: date, found: dict[int, 
     told = [claim for claim in begun if claim.trusted and claim.id not in corrected]
     closing = [claim for claim in told if claim.closes]
     for claim in begun if closing else ():
-        if not claim.trusted and claim.same != closing[-1].same:
+        if not (claim.trusted or claim.happened) and claim.same != closing[-1].same:
             _replace(found, claim, closing[-1])
     for claim, successor in zip(told, _successors(told, closing), strict=True):
-        if successor is not None and not claim.pinned:
+        if successor is not None and not (claim.pinned or claim.happened):
             _replace(found, claim, successor)
     by_id = {claim.id: claim for claim in claims}
     for wrong, right in corrected.items():

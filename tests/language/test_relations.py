@@ -65,7 +65,8 @@ def fact(line: str) -> Fact:
 def test_a_key_that_the_author_wrote_comes_first() -> None:
     assert slot_of(fact("W(key=home) @Alice: Lives in Berlin")) == Relation("home", "")
     assert slot_of(fact("W @Alice: Lives in Berlin")) == Relation("city", "berlin")
-    assert not any(slot_of(fact(f"{kind} @Alice: Lives in Berlin")) for kind in "BOS")
+    assert slot_of(fact("B @Alice: Moved to Berlin last week")) == Relation("city", "berlin", True, closes=False)
+    assert not any(slot_of(fact(f"{kind} @Alice: Lives in Berlin")) for kind in "OS")
 
 
 PIECES = st.sampled_from(
@@ -110,7 +111,7 @@ def test_a_long_line_states_nothing(hostile: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "closes"), [
-    ("I live in Porto.", True), ("I live in Porto with my brother", False),
+    ("I live in Porto.", True), ("I now live in Porto", True), ("I live in Porto now.", True), ("I live in Porto with my brother", False),
     ("We use MySQL", True), ("We moved to MySQL, and rolled it back.", False),
     ("My name is Wrong", False), ("I work at Starbucks on Fridays", False),
     ("Живу в Твери", True), ("Живу в Твери на выходных", False), ("Меня зовут Папа", False),

@@ -318,7 +318,7 @@ def test_a_name_on_many_lines_costs_no_more(tmp_path: Path) -> None:
 def test_a_wider_wording_closes_nothing_and_asks(tmp_path: Path, pair: dict[str, str]) -> None:
     """The slot keeps its value, marked; the line is offered it, and review asks; an answer lets the other fill the slot."""
     place = Place(tmp_path, f"- W: {pair['older']}\n")
-    (offer,) = place.near(pair["newer"], kind="W")
+    (offer,) = place.near(pair["newer"], kind=pair.get("kind", "W"))
     assert offer.sides[0].content == pair["older"]
     (held,) = place.memory.facts()
     assert (held.content, held.key, held.perhaps_superseded_by) == (pair["older"], pair["key"], offer.sides[1].ref)
@@ -326,3 +326,9 @@ def test_a_wider_wording_closes_nothing_and_asks(tmp_path: Path, pair: dict[str,
     place.memory.answer(offer.id, "y")
     assert [hit.content for hit in place.memory.facts()] == [pair["newer"]]
     assert not [each for each in place.memory.review() if each.kind == "replaced"]
+
+
+def test_the_owner_by_name_is_whom_lines_without_one_are_about(tmp_path: Path) -> None:
+    place = Place(tmp_path, "- W: My name is Nora Feld\n- W: I go to choir on Wednesdays ^old\n")
+    place.near("The choir has moved to Thursdays", kind="W", about="Nora")
+    assert [each.about[0] for each in place.memory.review() if each.kind == "replaced"] == ["old"]

@@ -125,6 +125,7 @@ def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) ->
     """Trusted facts about the same names, or about none, told no later, the newest of them; not all of a common name are read."""
     marks = ", ".join("?" * len(names))
     about = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND entry = trusted.id)" if names else "names = ''"
+    about = f"({about} OR names = '')" if "" in names else about
     sql = (
         f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention WHERE name IN ({marks}) LIMIT {_READ}) "
         f"UNION SELECT * FROM (SELECT id FROM entry WHERE day <= ? ORDER BY day DESC LIMIT {_READ})) AND {about} "
@@ -312,7 +313,7 @@ def speaking(index: Index, refs: Iterable[str], until: date) -> list[Row]:
 def retractable(index: Index) -> list[int]:
     """Ids of facts that a line corrects by their id, and of those in a slot in which a line corrects in words, slot by slot."""
     named = index.column("SELECT live.id FROM link JOIN live ON live.ref = target WHERE relation = 'corrects'")
-    slots = "SELECT entry FROM slot WHERE key IN (SELECT key FROM slot WHERE marked AND marked <> 4) ORDER BY key, name"
+    slots = "SELECT entry FROM slot WHERE key IN (SELECT key FROM slot WHERE marked AND marked & 3) ORDER BY key, name"
     return list(dict.fromkeys([*named, *index.column(slots)]))
 
 
@@ -398,7 +399,7 @@ def may_be_retracted(index: Index, entries: Iterable[Row]) -> list[Row]:
     found = list(entries)
     sql = "SELECT target FROM link WHERE relation = 'corrects' AND target IN ({keys})"
     corrected = set(index.column_in(sql, (entry.ref for entry in found)))
-    keys = set(index.column("SELECT DISTINCT key FROM slot WHERE marked AND marked <> 4"))
+    keys = set(index.column("SELECT DISTINCT key FROM slot WHERE marked AND marked & 3"))
     return [entry for entry in found if entry.ref in corrected or entry.slot in keys]
 
 

@@ -311,6 +311,9 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
     # Line by line: as a list, a name on each of 20,000 lines would take longer than all the rest.
     named = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND mention.entry = words.rowid)"
     about = named if names else _NAMELESS
+    if "" in names:  # the owner's, told by name or without
+        nameless = "entry.names = ''" if names[0] else _NAMELESS
+        about = f"({named} OR {nameless})"
     until, held = entry.day or "9999", f"words JOIN speaking AS entry ON entry.id = words.rowid WHERE {about}"
     values, asked = (*names, match_expression(wanted)), (tuple(names), tuple(wanted))
     last = index.remembered("lines like", dict[tuple[tuple[str, ...], ...], list[tuple[int, str]]])

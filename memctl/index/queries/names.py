@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ...errors import Usage
+from ...facts import is_trusted
 from ...language.analyzer import terms
 from ...language.names import (
     Listed,
@@ -29,7 +30,7 @@ from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression
 from ..reread import reread
 from ..row import Entity, Row
-from .entries import Filter, by_ids
+from .entries import Filter, by_ids, in_slots
 
 _FEW = 512  # names that are read at once
 _TEXTS = 20_000  # of which a process that stays remembers whom they name: some 10 MB
@@ -100,6 +101,22 @@ def keys_of(index: Index, name: str) -> tuple[str, ...]:
     found = resolve(index, name) if name else []
     key = entity_key(name)
     return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
+
+
+def keys_of_person(index: Index, name: str) -> tuple[str, ...]:
+    """The same, and of the owner both: lines about them by the name that they told are about whom lines without one are."""
+    keys, owner = keys_of(index, name), index.remembered("owner", lambda: _owner_keys(index))
+    is_owner = owner and (name == "" or owner & {*keys})
+    return tuple(dict.fromkeys((*keys, *sorted(owner), ""))) if is_owner else keys
+
+
+def _owner_keys(index: Index) -> frozenset[str]:
+    """The keys under which the owner goes: what the newest trusted line tells, in full and the first word of it."""
+    told = sorted((row.told, row.links) for row in in_slots(index, "name", ("",)) if is_trusted(row.origin))
+    links = f"\n{told[-1][1]}\n" if told else ""
+    full = links.partition("\ncalled ")[2].partition("\n")[0]
+    known = {key: keys_of(index, key) for key in (full, full.partition(" ")[0]) if key}
+    return frozenset(its for key, keys in known.items() if keys == (key,) or full in keys for its in keys)
 
 
 def all_entities(index: Index) -> list[Entity]:

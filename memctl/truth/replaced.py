@@ -27,7 +27,7 @@ from ..index.row import Row
 from ..judgement import Judgement, Tier, judged
 from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han, name_terms
-from ..language.sentences import is_change, is_plan
+from ..language.sentences import is_change, is_past, is_plan
 from ..markdown.grammar import OPINIONS
 from ..markdown.lines import Role
 from . import statement as reading
@@ -244,8 +244,8 @@ class _Finder:
         held = (row for slot in slots for row in queries.in_slots(self._index, slot, names))
         open_ = (row for row in held if not (entry.closes and row.slot == entry.slot and row.subject in own))
         # A tale of some time ends nothing that was told long after it.
-        end = days_before(entry.valid.last, -_SINCE) if entry.happened and entry.valid.last else date.max
-        told = min(entry.told, (str(end), "", 0))
+        done = entry.valid.last if entry.happened else entry.valid.first if said and is_past(said.text) else None
+        told = min(entry.told, (str(days_before(done, -_SINCE) if done else date.max), "", 0))
         before = (row for row in open_ if row.told < told and row.same != entry.same and is_trusted(row.origin))
         return [Replaced(row, entry, judged("replacement", "replaces", "replaced: slot", entry.slot)) for row in before]
 

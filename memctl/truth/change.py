@@ -19,7 +19,7 @@ from ..facts import Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import has_han
-from .statement import ReadSentence, is_machine, is_numeral, opposites, read_sentences, speaker_of, words_of
+from .statement import ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, words_of
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -77,7 +77,7 @@ class PairJudgement(NamedTuple):
 
 def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 1.0) -> PairJudgement | None:
     """What the newer of two lines about one entity makes of the older; None where both may well hold."""
-    if older.speaker != newer.speaker or is_machine(newer.speaker):
+    if older.speaker != newer.speaker or newer.speaker in listed("machine"):
         return None
     sides = ([said for said in side.sentences if not said.is_long] for side in (older, newer))
     lines = _Lines(older, newer, weight)
@@ -164,9 +164,16 @@ class _Pair:
         """The terms of names with a digit in the newer one: they say whom it is about, as any name does."""
         return {*terms(" ".join(self.other.identifiers))}
 
+    @property
+    def both_name(self) -> set[str]:
+        """The terms of names in both, by their capitals: a place, a firm or a person that two matters have in common."""
+        texts = self.one.text, self.other.text
+        mine, its = ({*terms(" ".join(re.findall(r"\b[A-ZА-Я][^\W\d_]+", text)))} for text in texts)
+        return mine & its & {*terms(" ".join(re.findall(r"(?<=\w )[A-ZА-Я][^\W\d_]+", ". ".join(texts))))}
+
     def telling(self) -> float:
         """The weight of what two facts share, but for words like "likes", which they may share about two things, and for whom."""
-        idle = opposites().keys() | self.identified | self.one.aside | self.other.aside
+        idle = opposites().keys() | listed("attitudes") | self.identified | self.one.aside | self.other.aside
         return self.lines.weigh(self.common - idle) if self.lines.of_facts else 0.0
 
     def found(self, rule: str, reason: str, nearness: float, verdict: str = "replaces") -> PairJudgement:
@@ -192,7 +199,7 @@ def _judged(pair: _Pair) -> PairJudgement | None:
     lines = pair.lines
     same = _compared(pair, pair.shared)
     found = _other_value(pair, same) or _denied(pair, same)
-    if found or lines.together:
+    if found or lines.together or "kept" in other.marks:
         return found
     like = _compared(pair, pair.common)
     return next(filter(None, (rule(pair, like) for rule in (_ended, _changed, _topic, _alike))), None)
@@ -202,7 +209,9 @@ def _may_change(pair: _Pair) -> bool:
     """False where the older line tells what happened, or a guess, and where the newer one adds to it."""
     one, other = pair.one, pair.other
     lines = pair.lines
-    if "added" in other.marks or ("unsure" in one.marks and not lines.of_opinions):
+    if "added" in other.marks or ("part" in other.marks - one.marks and not one.times):
+        return False
+    if "unsure" in one.marks and not lines.of_opinions:
         return False
     if "record" in one.marks and lines.of_facts:
         return True
@@ -245,6 +254,8 @@ def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
     for mine, its in ((one, other), (other, one)):
         if not (mine.kin <= its.kin | its.people or _is_named_in(mine, its)):
             return False
+    if "another" in other.marks - one.marks:
+        return False
     named = one.identifiers, other.identifiers
     if named[0] and named[1] and not (named[0] <= named[1] or named[1] <= named[0]):
         return False
@@ -295,11 +306,7 @@ def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     off = "cancelled" in other.marks and (like.near >= _NEAR or one.topics & other.topics)
     if "unsure" in other.marks or not (over or off):
         return None
-    return pair.found("replaced: ended", _words(pair), 0.5 + like.near / 2, "cancels")
-
-
-def _words(pair: _Pair) -> str:
-    return _spelled(pair.one, pair.common)
+    return pair.found("replaced: ended", _spelled(pair.one, pair.common), 0.5 + like.near / 2, "cancels")
 
 
 def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
@@ -319,7 +326,7 @@ def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     is_one_denied = ("denied" in one.marks) != ("denied" in other.marks)
     says_less = "denied" in other.marks - one.marks and "plan" not in one.marks and like.of_newer > 0.99
     if ((is_one_denied and like.alike > 0.99) or says_less) and _is_whole(pair):
-        return pair.found("conflict: denied", _words(pair), like.alike, "disagrees")
+        return pair.found("conflict: denied", _spelled(pair.one, pair.common), like.alike, "disagrees")
     mine, its = one.words - other.words, other.words - one.words
     if len(mine) == len(its) == 1 and its <= opposites().get(min(mine), frozenset()) and not is_one_denied:
         against = f"{_spelled(one, mine)} against {_spelled(other, its)}"
@@ -335,7 +342,7 @@ def _never(pair: _Pair) -> PairJudgement | None:
     if says.marks & {"denied", "unsure", "plan", "added"} or len(telling) < 2 or part < _HALF:
         return None
     later = says is pair.other and not pair.lines.together
-    return pair.found(NEVER, _words(pair), part, "replaces" if later else "disagrees")
+    return pair.found(NEVER, _spelled(pair.one, pair.common), part, "replaces" if later else "disagrees")
 
 
 def _is_whole(pair: _Pair) -> bool:
@@ -359,7 +366,7 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
         much = like.near >= _HALF and (len(pair.common) > 1 or len(pair.one.words) <= _BRIEF)
         told = "change" in marks or ("now" in marks and like.alike >= _ALIKE)
         found = told and (much or ("change" in marks and at_marker and brief))
-    return pair.found("replaced: change", _words(pair), like.middle) if found else None
+    return pair.found("replaced: change", _spelled(pair.one, pair.common), like.middle) if found else None
 
 
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -368,6 +375,7 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     is_of_one = lines.of_facts and bool(lines.older.names or like.shared)
     both = {name for name in one.topics & other.topics if is_of_one or not name.startswith(_OF_FACTS)}
     both &= _BECOMING if lines.is_told_apart else both
+    both = {name for name in both if _is_of_one(name, one, other)}
     alike = lines.of_facts and lines.older.names and lines.older.kind is lines.newer.kind
     alone = alike and any(not name.startswith(_OF_FACTS) for name in both)
     if not (other.marks & {"now", "change"} or pair.telling() or alone) or _says_no_more(pair):
@@ -383,6 +391,12 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     return None
 
 
+def _is_of_one(topic: str, one: ReadSentence, other: ReadSentence) -> bool:
+    """False where one of the sentences is about somebody or something that the other one does not name: "our office moved"."""
+    mine, its = ({word for name, word in said.others if name == topic} for said in (one, other))
+    return not (mine | its) or bool(mine & (its | other.words) or its & one.words)
+
+
 def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Two facts that share a telling word, the newer with another value or what else became of it."""
     if "kept" in pair.other.marks or pair.lines.is_told_apart or pair.is_guess or _says_no_more(pair):
@@ -391,8 +405,8 @@ def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     needed, part = (_TELLING if against else _ALONE), _NEAR
     if pair.lines.of_notes:  # which do not say whom they are about
         needed, part = 2 * needed, _HALF
-    enough = pair.telling() >= needed and like.near >= part
-    return pair.found(ALIKE, against or _words(pair), like.middle) if enough else None
+    enough = pair.telling() >= needed and like.near >= part and (bool(against) or not pair.common <= pair.both_name)
+    return pair.found(ALIKE, against or _spelled(pair.one, pair.common), like.middle) if enough else None
 
 
 def _says_no_more(pair: _Pair) -> bool:

@@ -215,7 +215,7 @@ class _Finder:
     def older(self, entry: Row) -> list[Replaced]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
-        if not statement or not _speaks(entry) or reading.is_machine(statement.speaker):
+        if not statement or not _speaks(entry) or statement.speaker in reading.listed("machine"):
             return []
         chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
         like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
@@ -239,6 +239,9 @@ class _Finder:
         if entry.slot is None or not is_trusted(entry.origin):
             return []
         said, own = self._statements.get(entry.id), keys_of(self._index, entry.subject)
+        marks = {mark for each in (said.sentences if said else ()) for mark in each.marks}
+        if "part" in marks:
+            return []
         slots = [entry.slot] + [_INSIDE.get(entry.slot, "")] * bool(said and is_change(said.text))
         names = keys_of_person(self._index, entry.subject)
         held = (row for slot in slots for row in queries.in_slots(self._index, slot, names))
@@ -247,7 +250,8 @@ class _Finder:
         done = entry.valid.last if entry.happened else entry.valid.first if said and is_past(said.text) else None
         told = min(entry.told, (str(days_before(done, -_SINCE) if done else date.max), "", 0))
         before = (row for row in open_ if row.told < told and row.same != entry.same and is_trusted(row.origin))
-        return [Replaced(row, entry, judged("replacement", "replaces", "replaced: slot", entry.slot)) for row in before]
+        judgement = judged("replacement", "replaces", HEARSAY if "unsure" in marks else "replaced: slot", entry.slot)
+        return [Replaced(row, entry, judgement) for row in before]
 
     def waiting(self, entries: Iterable[Row]) -> dict[int, Row]:
         """Lines, by id, that fill the slots of some entries and close nothing, and of the other of city and country the newest."""
@@ -270,8 +274,10 @@ class _Finder:
         hollow = {
             term for each in said for name in ("time", "now") for term in terms(reading.words_of(name, each.text))
         }
-        hollow |= set(filter(reading.is_numeral, own))
-        idle = stop_terms() | reading.attitudes() | name_terms(names)
+        hollow |= set(filter(reading.is_numeral, own)) | reading.listed("idle")
+        told = {"now", "change", "new", "ended", "cancelled", "record"}  # else what happened needs two words of a state
+        happened = bool(said) and all("event" in each.marks and told.isdisjoint(each.marks) for each in said)
+        idle = stop_terms() | reading.listed("attitudes") | name_terms(names)
         mine = {term for term in own if len(term) > 1 and "=" not in term} - idle
         led = frozenset[str]().union(*map(reading.led_to, mine))
         counted = queries.rarest(self._index, mine | led, _POSTINGS_TELLING)
@@ -286,7 +292,7 @@ class _Finder:
             held = set(its.split())
             shared = sum(_relative_idf(counted[term], total) for term in mine & held & counted.keys())
             shared += _TOPIC * (not led.isdisjoint(held)) - _EVENT * (rows[i].kind == Kind.EXPERIENCE.value)
-            telling = shared > least and not mine & held <= hollow
+            telling = shared > least and len(mine & held - hollow) > happened
             why = "shared words" if telling else "nearest in meaning" if nearest.get(i) == 0 else ""
             worth = shared + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
             judgement = Judgement("replacement", "replaces", Tier.ASKED, why)
@@ -340,6 +346,8 @@ class _Finder:
 
     def _is_other(self, one: Row, other: Row) -> bool:
         """False for twins, for two voices from outside, and for versions of one slot, which truth puts in order."""
+        if None not in (one.slot, other.slot) and one.slot != other.slot:
+            return False
         if one.content_key == other.content_key or not (is_trusted(one.origin) or is_trusted(other.origin)):
             return False
         is_same_slot = one.slot is not None and one.slot == other.slot
@@ -363,7 +371,7 @@ class _Finder:
         held = {**held, **queries.read_lines(self._index, ids)}
         first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
         likely: dict[int, list[Row]] = {}
-        markers = reading.marker_terms()
+        markers = reading.listed("told by")
         for row in (found[i] for i in dict.fromkeys((*beside, *ids)) if i in held and i in found):
             own = held[row.id][0].split()
             if chosen.keys().isdisjoint(own) or not (first <= (row.day or "") <= until and _speaks(row)):
@@ -395,7 +403,7 @@ class _Finder:
         lines = queries.lines_holding(self._index, chosen, names, since, until)
         about = {i: fact and not factual.isdisjoint(its.split("\n")) for i, (its, fact) in lines.items()}
         held = {i: own.split() for i, (own, _) in queries.read_lines(self._index, about).items()}
-        markers = reading.marker_terms()
+        markers = reading.listed("told by")
         total, usual = queries.entry_count(self._index), sum(map(len, held.values())) / max(len(held), 1)
         worth = {term: idf(count, total) for term, count in chosen.items()}
         weight = {

@@ -23,10 +23,11 @@ _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence
 _HEAD, _HAN_HEAD, _SUBJECT = 4, 6, 14  # words, Chinese characters, and characters, in which the subject stands
 _COMMA = re.compile(r"[，—]|, |: | – ")
+_OF_THINGS = ("of facts: ", "phone", "wedding")  # topics that are no doing of a person
 _SHORTEST = 8  # characters of a clause that may stand alone
 LONG = 12  # words that a sentence is about, beyond which it says more than one thing
 _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
-_MARKS = ("now", "change", "new", "ended", "cancelled", "denied", "never", "added", "record")
+_MARKS = ("now", "change", "new", "ended", "cancelled", "denied", "never", "added", "record", "part", "another")
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
 _NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
@@ -45,7 +46,7 @@ class ReadSentence(NamedTuple):
     """What one sentence says: `words` it is about (stems), `numbers`, `times`, and its marks.
 
     `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
-    are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
+    are what one has one of at a time ("residence"), `others` (topic, stem) of whoever else is its subject, `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
     them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"), `aside` what
     something was done for, and people by their title. Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
@@ -67,6 +68,7 @@ class ReadSentence(NamedTuple):
     units: frozenset[str] = frozenset()
     money: frozenset[str] = frozenset()
     aside: frozenset[str] = frozenset()
+    others: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def is_long(self) -> bool:
@@ -118,14 +120,9 @@ def speaker_of(text: str) -> str:
     return label.name.casefold() if label.is_bold else ""
 
 
-def is_machine(speaker: str) -> bool:
-    """True for the label of an assistant: what it explains is no state of anybody's."""
-    return speaker in _listed("machine")
-
-
 def is_of_owner(text: str) -> bool:
     """True for a text in which the owner speaks of themselves: "I", «мой», 我."""
-    folded, own = text.casefold(), _listed("owner")
+    folded, own = text.casefold(), listed("owner")
     spoken = {*re.findall(r"[^\W_]+", folded), *(word for word in own if is_han(word[0]) and word in folded)}
     return not spoken.isdisjoint(own)
 
@@ -133,9 +130,9 @@ def is_of_owner(text: str) -> bool:
 def is_of_others(own: str) -> bool:
     """True for a line, by its search terms, that a machine says, or whose subject is of the owner's family or a friend."""
     tokens = own.split()
-    if tokens and tokens[0] in {stem for word in _listed("machine") for stem in terms(word)}:
+    if tokens and tokens[0] in {stem for word in listed("machine") for stem in terms(word)}:
         return True
-    return not _listed("kin").isdisjoint((*tokens[: 2 * _HEAD], *(token for token in tokens if is_han(token[0]))))
+    return not listed("kin").isdisjoint((*tokens[: 2 * _HEAD], *(token for token in tokens if is_han(token[0]))))
 
 
 @cache
@@ -180,8 +177,8 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         return whole
     marks = whole.marks | _marks(text)
     told = without_purpose(text, marks)
-    rows, lower = [row for language in spoken_in(told) for row in _topics(language)], told.lower()
-    topics = frozenset(name for name, _, said in rows if _said(said).search(told if "(?-i:" in said else lower))
+    found = _topics_of(told)
+    topics = frozenset(found)
     counted = "" if topics or marks & {"now", "change", "new"} else _cut("period", timeless, " ")[0]
     is_figure = _NUMBER.search(counted) or _han_number().search(counted)  # that of another month stands beside it
     months = frozenset(" ".join(terms(month)) for month in _matched("period", text) if is_figure)
@@ -190,6 +187,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         numbers=tuple(_numbers(timeless)),
         times=frozenset(" ".join(terms(time)) for time in said),
         topics=topics,
+        others=frozenset((topic, word) for topic, its in found.items() for word in its),
         kin=kin,
         people=people,
         which=_matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]) | months,
@@ -252,42 +250,38 @@ def _content(text: str, names: frozenset[str]) -> list[str]:
 @cache
 def _han_cut() -> re.Pattern[str]:
     """Where a run of characters is cut: function words fall out, and words with an opposite stand alone."""
-    idle = "".join(sorted(word for word in _listed("idle") if len(word) == 1 and is_han(word)))
+    idle = "".join(sorted(word for word in listed("idle") if len(word) == 1 and is_han(word)))
     whole = sorted((word for word in opposites() if is_han(word[0]) and len(word) > 1), key=len, reverse=True)
     return re.compile(f"[{idle}]|({'|'.join(whole)})")
 
 
 @cache
-def _listed(name: str) -> frozenset[str]:
+def listed(name: str) -> frozenset[str]:
+    """The words of a section in every language; "attitudes": what one does with many things, so that who shares one shares nothing."""
     return frozenset(word for language in languages() for word in words(language, "replacement").get(name, ()))
 
 
 @cache
 def _idle() -> frozenset[str]:
-    return _listed("idle").union(stop_terms())
-
-
-def attitudes() -> frozenset[str]:
-    """The stems of what a person does with many things, "like" and "hate": who shares one of them shares nothing."""
-    return _listed("attitudes")
+    return listed("idle").union(stop_terms())
 
 
 @cache
 def _values(name: str) -> dict[str, float]:
-    return {word: float(value) for word, value in (pair.split("=") for pair in _listed(name))}
+    return {word: float(value) for word, value in (pair.split("=") for pair in listed(name))}
 
 
 @cache
 def _han_number() -> re.Pattern[str]:
     """A number in characters: two and more, or one before what is counted."""
-    one, counters = "".join(filter(is_han, _values("numbers"))), "".join(_listed("counters"))
+    one, counters = "".join(filter(is_han, _values("numbers"))), "".join(listed("counters"))
     many = "".join({*one, *_values("places")})
-    return re.compile(f"[{many}]{{2,}}[{counters}]?|[{one}](?:[{counters}]|(?=[{''.join(_listed('counted'))}]))")
+    return re.compile(f"[{many}]{{2,}}[{counters}]?|[{one}](?:[{counters}]|(?=[{''.join(listed('counted'))}]))")
 
 
 @cache
 def _unit() -> re.Pattern[str]:
-    counters = "".join(_listed("counters"))
+    counters = "".join(listed("counters"))
     return re.compile(
         rf"\s?([%°][CF]?|[{counters}][㐀-鿿]{{0,2}}|[㐀-鿿]{{1,2}}|[^\W\d_]{{1,20}}(?:/[^\W\d_]{{1,6}})?)"
     )
@@ -349,7 +343,7 @@ def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
     found = []
     for match in _han_number().finditer(text, run.start(), run.end()):
         if not _compiled("no amount", spoken_in(text), flags=re.IGNORECASE).match(text, match.end()):
-            bare = match[0].rstrip("".join(_listed("counters")))
+            bare = match[0].rstrip("".join(listed("counters")))
             unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
             counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
             written = match[0] + (counted[0] if counted else "")
@@ -370,8 +364,8 @@ def _han_value(numeral: str) -> float:
 
 def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
     if has_han(text):
-        return frozenset(word for word in _listed("kin") if is_han(word[0]) and word in text)
-    return _listed("kin").intersection(tokens)
+        return frozenset(word for word in listed("kin") if is_han(word[0]) and word in text)
+    return listed("kin").intersection(tokens)
 
 
 @cache
@@ -385,6 +379,20 @@ def _topics(language: str) -> tuple[tuple[str, str, str], ...]:
 def _said(topic: str) -> re.Pattern[str]:
     """The pattern of a topic, for any case if some of its letters must be capitals, else for texts in lower case."""
     return re.compile(topic, re.IGNORECASE if "(?-i:" in topic else 0)
+
+
+def _topics_of(text: str) -> dict[str, frozenset[str]]:
+    """The topics of a text; for each the words of its subject where that is not the person of the line: "our office moved"."""
+    found: dict[str, frozenset[str]] = {}
+    lower = text.lower()
+    for name, led_by, said in (row for language in spoken_in(text) for row in _topics(language)):
+        if name not in found and (match := _said(said).search(text if "(?-i:" in said else lower)):
+            found[name] = frozenset()
+            before = lower[: match.start()]
+            if not name.startswith(_OF_THINGS) and _fits("other subject", before):
+                its = frozenset(terms(before)) - stop_terms()
+                found[name] = frozenset() if its & {*led_by.split()} else its
+    return found
 
 
 @cache
@@ -434,11 +442,6 @@ def opposites() -> dict[str, frozenset[str]]:
             for stem in mine:
                 found.setdefault(stem, set()).update(its)
     return {stem: frozenset(its) for stem, its in found.items()}
-
-
-def marker_terms() -> frozenset[str]:
-    """Search terms of the words by which changes are told."""
-    return _listed("told by")
 
 
 @lru_cache(maxsize=4096)

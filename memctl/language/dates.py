@@ -514,20 +514,21 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
 
 
 def _ahead(text: str, day: date) -> Period | None:
-    """The one time that a text told on `day` names, where its words say that it is to come, or only begins then: "goes up from
-    May", "the next check in March", «пройдёт в марте», 下次体检在三月. Without a year the next one is meant."""
+    """What a text told on `day` says to begin on a day to come, the one time that it names: "goes up from May", «с мая вырастет»,
+    从五月起涨. Without a year the next one is meant, if a verb before it or a plan says so; else only if it is nearer than the last."""
     hits = find_times(text, day, is_from_since=True)
     if len(hits) != 1 or hits[0].cycle == 7 or is_past(text) or says("so far", text):
         return None
     start, end, (first, last), cycle = hits[0]
-    breaks = re.compile(rf"(?i)[,;!?…]\s|\.\s|[，。；！？]|{pattern(languages_of(text), 'modality', 'aside')}")
-    clause = breaks.split(text[:start])[-1] + text[start:end] + breaks.split(text[end:])[0]
-    if cycle and first and (last or first) < day:
-        first, last = shifted(first, 12, _MONTH), last and shifted(last, 12, _MONTH)
     if first is None or last:
-        return Period(first, last) if cycle and first and says("next", clause) else None
-    is_told = is_plan(clause) or says("begins", clause)
-    near = first - day < (_MOST_OF_A_YEAR if is_told else _NEAR * says("may begin", clause))
+        return None
+    breaks = re.compile(rf"(?i)[,;!?…]\s|\.\s|[，。；！？]|{pattern(languages_of(text), 'modality', 'aside')}")
+    before, after = breaks.split(text[:start])[-1], breaks.split(text[end:])[0]
+    clause = before + text[start:end] + after
+    if cycle and first < day:
+        first = shifted(first, 12, _MONTH)
+    begins = is_plan(clause) or says("begins", before)
+    near = first - day < (_MOST_OF_A_YEAR if begins else _NEAR * says("may begin", clause))
     return Period(first) if first > day and (near or not cycle) else None
 
 

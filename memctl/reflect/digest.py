@@ -15,11 +15,13 @@ from typing import NamedTuple
 from ..beliefs.confidence import Belief
 from ..facts import Citation, is_trusted
 from ..hits import Hit
+from ..ids import text_key
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import facts_between, facts_due
 from ..index.queries.names import page_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
+from ..language.dates import only_begins
 from ..language.names import entity_key
 from ..language.sentences import says
 from ..language.words import languages, pattern
@@ -44,6 +46,11 @@ class DigestSentence(NamedTuple):
     text: str
     citation: Citation
     ref: str
+
+    @property
+    def key(self) -> int:
+        """64 bits by which it is known again: a line that was reworded tells something new."""
+        return text_key(f"{self.lead} {self.text}")
 
 
 class Week(NamedTuple):
@@ -160,7 +167,8 @@ class _WeekLines:
     def waiting(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What was planned for this week, and is not known to have happened."""
         for row, hit in self._hits(rows):
-            if self._stands(row) and not says("yearly", hit.content):
+            day = date.fromisoformat(row.day) if row.day else self._source.memory.today
+            if self._stands(row) and not says("yearly", hit.content) and not only_begins(hit.content, day):
                 yield _sentence("waits for an answer", hit, f"{hit.content} ({row.first})")
 
     def important(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:

@@ -358,10 +358,10 @@ class Planner:
         """Report what the last reflect did not know of a week; of the weeks before that one nothing, and without it the newest."""
         if self.last is None:
             self.digest = tuple(sentences) or self.digest
-        elif week >= week_of(min(self.last.day, self.record.day)):
-            self.digest += tuple(each for each in sentences if [each.lead, each.ref] not in self.last.told)
+        elif self.last.day <= self.record.day and week >= week_of(self.last.day):
+            self.digest += tuple(each for each in sentences if each.key not in self.last.told)
         if week == week_of(self.record.day):
-            self.record.told = [[each.lead, each.ref] for each in sentences]
+            self.record.told = [each.key for each in sentences]
 
     def _weeks(self, replay: Replayed) -> set[str]:
         """The weeks of what changed: lines, and evidence of beliefs that moved or were taken back."""

@@ -46,7 +46,7 @@ class BuildRecord:
     each entity's page; `retracted` the day of each line that was never true, by id; `answers` what the answers of
     `memctl review` say; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
     `failed` the failures of each task, by the id of the newest; `met` the day, the belief and the fact of each pair that only
-    an owner can judge; `told` what the digest of that day's week said, by lead and id.
+    an owner can judge; `told` the sentences of the digest of that day's week, by 64 bits of each.
     """
 
     day: str
@@ -58,7 +58,7 @@ class BuildRecord:
     parts: dict[str, list[int]] = field(default_factory=dict)
     failed: dict[str, dict[str, int]] = field(default_factory=dict)
     met: list[list[str]] = field(default_factory=list)
-    told: list[list[str]] = field(default_factory=list)
+    told: list[int] = field(default_factory=list)
 
     def note(self, path: str, text: bytes) -> None:
         """A page holds this text now, which reflect wrote."""
@@ -96,7 +96,7 @@ def read_record(workspace: Workspace) -> BuildRecord | None:
 
 _SHAPE: dict[str, Any] = {
     "day": "", "program": "", "pages": {"": [""]}, "names": {"": [""]}, "retracted": {"": ""}, "answers": [""],
-    "parts": {"": [0]}, "failed": {"": {"": 0}}, "met": [[""]], "told": [[""]],
+    "parts": {"": [0]}, "failed": {"": {"": 0}}, "met": [[""]], "told": [0],
 }  # fmt: skip
 
 

@@ -435,3 +435,24 @@ def test_a_change_is_told_once_and_slots_of_the_owner_stand_on_a_page(tmp_path: 
     world = (tmp_path / "bank/world.md").read_text("utf-8")
     for line in ("**cat**: memoQ", "**cat**: ~~Trados~~", "**ставка**: 12", "**db**: 我们用的数据库是MySQL", "- Rain"):
         assert line in world
+
+
+def test_what_was_reworded_is_told_again_and_so_is_the_rest_of_the_last_week(tmp_path: Path) -> None:
+    """A line that its owner named keeps its id when it changes; of a week that is over, what came after its last reflect is told."""
+
+    def told(day: int, city: str) -> list[str]:
+        log = f"- W(key=city): I live in {city} ^c1\n"
+        late = "- W(i=.9): Die Brücke ist zu\n" if day == 18 else ""
+        workspace = write_pages(tmp_path, {"memory/2025-11-11.md": log, "memory/2025-11-15.md": late + "\n"})
+        return [each.text for each in memory_on(workspace, date(2025, 11, day)).reflect().digest]
+
+    write_pages(tmp_path, {"memory/2025-11-10.md": "- W(key=city): I live in Porto ^c0\n"})
+    assert told(12, "Leeds") == ["I live in Leeds (before: I live in Porto)"]
+    assert told(13, "Lyon") == ["I live in Lyon (before: I live in Porto)"]
+    assert told(13, "Lyon") == []
+    assert told(18, "Lyon") == ["Die Brücke ist zu"]
+
+
+def test_what_only_begins_waits_for_no_answer(tmp_path: Path) -> None:
+    pages = {"memory/2025-10-01.md": "- W: The gym costs 35 euros a month from 26 November 2025 on\n"}
+    assert memory_on(write_pages(tmp_path, pages), date(2025, 11, 28)).reflect().digest == ()

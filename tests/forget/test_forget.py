@@ -1042,3 +1042,9 @@ def test_git_remembers(workspace: Workspace) -> None:
     (workspace.root / ".git").mkdir()
     assert "history still holds the text" in forget(memory_on(workspace), Selectors(ids=("port",))).warnings[0]
     assert forget(memory_on(workspace), Selectors(source="agent")).warnings == []
+
+
+@given(st.dates(), st.integers(0, 99999), st.sampled_from(["h", "d", "w", "mo", "y"]))
+def test_a_longer_ttl_never_ends_sooner(day: date, number: int, unit: str) -> None:
+    """On any day, the last one of the calendar too."""
+    assert day <= ttl_end(day, f"{number}{unit}") <= ttl_end(day, f"{min(number + 1, 99999)}{unit}")

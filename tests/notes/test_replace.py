@@ -603,3 +603,8 @@ def test_what_is_written_into_the_old_file_after_the_swap_is_given_back(
     assert refusal(lambda: replace(workspace, PAGE, b"old\n", b"new\n")) == CHANGED
     assert page_of(workspace).read_text("utf-8") == "сохранено 已保存\n"
     assert beside(workspace) == ["Atlas.md"]
+
+
+def test_a_new_page_gets_its_folders(workspace: Workspace) -> None:
+    replace(workspace, "bank/a/b/new.md", None, b"new\n")
+    assert page_of(workspace, "bank/a/b/new.md").read_bytes() == b"new\n"

@@ -565,3 +565,10 @@ def test_one_question_imports_no_numpy(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_no_file_is_no_vectors(tmp_path: Path) -> None:
+    """And nothing is made by asking."""
+    assert open_vectors(Workspace(tmp_path)) is None
+    assert told(Workspace(tmp_path)) == "" and not (tmp_path / ".memory/vectors.sqlite").exists()
+    assert list(tmp_path.iterdir()) == []

@@ -118,8 +118,8 @@ def undo(
     """Take back what the last command wrote, if it stands as it was written. Again, it goes further back.
 
     Lines that others added since stay. What was edited since stays too: then nothing is undone, and the diff shows what would
-    have been. forget is never undone, nor what a server, a hook or an editor wrote. reflect makes its pages from your lines and keeps
-    nothing of what it replaced: take back the command before it by --skip, then reflect makes them anew.
+    have been. forget is never undone, nor what a server, a hook or an editor wrote. Of a reflect only new
+    pages are taken back, since what it replaced is made from your lines: take back the command before it by --skip, then reflect.
     """
     done = call.memory.undo(dry_run=dry_run, skip=skip)
     if call.out.json:

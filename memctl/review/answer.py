@@ -150,7 +150,7 @@ def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> 
         text, whose, others = (f"{', '.join(others)}: {text}" if others else text), (), ()
     made = replace(reworded(question, line, text), entities=(*whose[:1], *others), key=old.slot, kind=Kind.WORLD)
     valid = said.valid or (Period(newer.valid.first) if newer.valid.first else None)
-    return replace(made, valid=valid, source=said.source, outcome=None, task=None, why=None)
+    return replace(made, valid=valid, source=said.source, outcome=None, task=None)
 
 
 def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:

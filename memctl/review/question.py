@@ -20,7 +20,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError
-from ..facts import Fact, Kind, Period, fields
+from ..facts import Fact, Kind, Period, fields, iso_day
 from ..hits import Hit, hit_json
 from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
@@ -224,6 +224,7 @@ def _trust(line: Fact, question: Question, key: str) -> Fact:
         return replace(
             outside.fact, source=f"user:{outside.origin}", settles=line.settles, block_id=None, ttl=None,
             supersedes=question.about[:-1],  # what the owner said and this one disagrees with
+            private=line.private,
             valid=outside.fact.valid or (Period(outside.valid.first) if outside.valid.first else None),
         )  # fmt: skip
     return replace(line, text=f"What came from {outside.origin} was not confirmed ({outside.source})")
@@ -242,8 +243,16 @@ def reworded(question: Question, line: Fact, text: str) -> Fact:
     said = question.sides[-1]
     if said.fact is None or question.kind in ("trust", "keep"):
         return replace(line, text=text)
+    from ..index.rows import ttl_end  # with the parser of pages, which a context does not need
+
+    day, ends = iso_day(said.day), [said.fact.until]
+    ends += [ttl_end(day, said.fact.ttl)] if day and said.fact.ttl else []  # the copy is of another day
     made = replace(said.fact, text=text, settles=line.settles, block_id=None, ttl=None, source=None)
-    return replace(made, supersedes=(*line.supersedes, question.about[-1]), corrects=(), supports=(), refutes=())
+    gone = tuple(dict.fromkeys((*line.supersedes, question.about[-1])))
+    return replace(
+        made, supersedes=gone, corrects=(), supports=(), refutes=(), until=min(filter(None, ends), default=None),
+        private=line.private,
+    )  # fmt: skip
 
 
 # -- what was shown last ------------------------------------------------------------------------------------------------

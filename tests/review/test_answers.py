@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from datetime import datetime
+from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from face_helpers import fixture_copy, snapshot, write_pages
 from review_helpers import DAY, NOW, PAGES, SAID, asked, memory_with
 
 from memctl.errors import MemctlError, NothingFound, Refused, Usage
+from memctl.facts import Fact, Kind
+from memctl.hits import hit_json
+from memctl.markdown.grammar import parse
 from memctl.memory import Memory, open_memory
 from memctl.review.question import KINDS
 
@@ -101,6 +105,61 @@ def test_what_replaces_the_line_of_a_slot_stands_in_the_slot(
         assert memory.recall(key=key).hits[0].content == now.content
         changed = [one.text for one in memory.reflect().digest if one.lead == "changed"]
         assert f"{now.content} (before: {texts[1] if words else texts[0]})" in changed[0] and not memory.review()
+
+
+_FIRST_DAY, _NEXT_DAY = "2025-11-20", "2025-11-25"
+
+
+def _yes(memory: Memory, older: Fact, newer: Fact, words: str | None = None) -> Fact:
+    """Two lines, the older one in a slot, and the line of a yes that the newer one replaces it."""
+    memory.retain([older], day=_FIRST_DAY)
+    (near,) = memory.near(memory.retain([newer], day=_NEXT_DAY))
+    line = parse(memory.answer(near[0].id, "y", text=words).line)
+    assert isinstance(line, Fact)
+    return line
+
+
+@pytest.mark.parametrize("words", [None, "lamotrigine"])
+@pytest.mark.parametrize("hidden", [(True, False), (False, True)])
+def test_a_yes_about_a_private_line_is_private(tmp_path: Path, hidden: tuple[bool, bool], words: str | None) -> None:
+    """Others are answered as if the private line, its slot and its id did not exist."""
+    medication, switched = Fact(Kind.WORLD, "Takes lithium", key="medication"), "Switched from lithium to lamotrigine"
+    lines = replace(medication, private=hidden[0]), Fact(Kind.WORLD, switched, private=hidden[1])
+    workspaces = [write_pages(tmp_path / name, {"memory.md": "# Memory\n"}) for name in ("asked", "alone")]
+    with Memory(workspaces[0], lambda: NOW) as memory, Memory(workspaces[1], lambda: NOW) as alone:
+        line = _yes(memory, *lines, words)
+        assert line.private and memory.fact("medication")[0].content == line.text
+        told = zip(lines, (_FIRST_DAY, _NEXT_DAY), strict=True)
+        ((public, day),) = [(each, day) for each, day in told if not each.private]
+        alone.retain([public], day=day)
+        seen = [
+            [
+                hit_json(replace(hit, score=0.0))
+                for hits in (at.facts(), at.recall("lithium medication").hits)
+                for hit in hits
+            ]
+            for at in (memory.public(), alone.public())
+        ]
+        assert seen[0] == seen[1] != []
+
+
+def test_what_came_from_outside_beside_a_private_line_is_private_once_it_is_confirmed(tmp_path: Path) -> None:
+    page = "- W(key=db,private) @Atlas: The database is PostgreSQL\n- W(key=db,src=web:wiki) @Atlas: The database is MongoDB\n"
+    with memory_with(tmp_path, pages={DAY: page}) as memory:
+        done = memory.answer(asked(memory, "trust").id, "y")
+        assert "supersedes=" in done.line and ",private" in done.line
+
+
+@pytest.mark.parametrize("words", [None, "memoQ"])
+def test_a_yes_ends_when_the_newer_line_does_and_names_what_it_replaces_once(tmp_path: Path, words: str | None) -> None:
+    """Its `why=` stays too. The owner's slot stays theirs where a page has a name of the older line."""
+    page = {"bank/entities/Trados.md": "# Trados\n\nA program.\n"}
+    newer = Fact(Kind.WORLD, "Switched from Trados to memoQ", ttl="30d", why="a cheaper licence")
+    with Memory(write_pages(tmp_path, page), lambda: NOW) as memory:
+        line = _yes(memory, Fact(Kind.WORLD, "CAT tool is Trados", key="cat-tool"), newer, words)
+        assert (line.until, line.why, line.entities) == (date(2025, 12, 25), "a cheaper licence", ())
+        assert len(line.supersedes) == len(set(line.supersedes)) == 2
+        assert [hit.content for hit in memory.fact("cat-tool")] == [words or newer.text]
 
 
 @pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)

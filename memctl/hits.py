@@ -62,12 +62,9 @@ class Hit:
     passage: tuple[PassageLine, ...] = ()  # on a document, what stands around it
     more: int = 0  # on a document, how many lines of its page were found besides
     workspace: str = ""  # named where several were asked: paths begin with it then
-
-    @property
-    def whose(self) -> str:
-        """Whom a fact is told of; empty for the owner, whose lines may mention known names all the same."""
-        is_told = self.fact is not None and (self.fact.entities or "@" in self.content or "[[" in self.content)
-        return self.entities[0] if is_told and self.entities else ""
+    whose: str = (
+        ""  # whom a fact marks first as @Name or [[Name]]; of the owner's, which may name others plainly, nobody
+    )
 
     @property
     def under(self) -> str:

@@ -91,6 +91,7 @@ def _hit(entry: Row, seen: CurrentLine, verdict: Validities, day: date, names: K
         retracted=bool(standing and standing.retracted),
         fact=text.fact,
         key=entry.slot,
+        whose=known[0] if text.fact and text.names else "",
     )
 
 

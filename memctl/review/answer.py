@@ -143,12 +143,12 @@ def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> 
     (older, newer), said = question.sides, question.sides[-1].fact
     if not (old and new and said) or old.slot is None or new.slot is not None or said.kind is Kind.OPINION:
         return line
-    whose = (older.fact.entities if older.fact else ()) or older.entities
     others = tuple(name for name in said.entities if entity_key(name) != old.subject)
     text = words or said.text
     if not old.subject:  # the owner's: a name at its head would make the slot another's
-        text, whose, others = (f"{', '.join(others)}: {text}" if others else text), (), ()
-    made = replace(reworded(question, line, text), entities=(*whose[:1], *others), key=old.slot, kind=Kind.WORLD)
+        text, others = (f"{', '.join(others)}: {text}" if others else text), ()
+    whose = filter(None, [older.whose])
+    made = replace(reworded(question, line, text), entities=(*whose, *others), key=old.slot, kind=Kind.WORLD)
     valid = said.valid or (Period(newer.valid.first) if newer.valid.first else None)
     return replace(made, valid=valid, source=said.source, outcome=None, task=None)
 

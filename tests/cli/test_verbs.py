@@ -351,7 +351,9 @@ def test_a_link_out(workspace: Workspace, tmp_path_factory: pytest.TempPathFacto
     assert outside.read_text() == "The moon is made of cheese\n"
 
 
-@pytest.mark.parametrize("text", ["Brandt GmbH", "Наш клиент Brandt", "客户是 Brandt 公司"])
+@pytest.mark.parametrize(
+    "text", ["Brandt GmbH", "Наш клиент Brandt", "客户是 Brandt 公司", "Brandt, a@brandt.org, `[[x]]`"]
+)
 def test_a_slot_of_the_owner_is_not_that_of_whom_its_line_names(tmp_path: Path, text: str) -> None:
     pages = {"bank/entities/Brandt.md": "# Brandt\n", "memory/2025-11-20.md": f"- W(key=client): {text}\n"}
     root = write_pages(tmp_path, pages | {"memory/2025-11-21.md": "- W(key=lead): @Brandt: Is Ann\n"}).root

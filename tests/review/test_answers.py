@@ -113,8 +113,8 @@ _FIRST_DAY, _NEXT_DAY = "2025-11-20", "2025-11-25"
 def _yes(memory: Memory, older: Fact, newer: Fact, words: str | None = None) -> Fact:
     """Two lines, the older one in a slot, and the line of a yes that the newer one replaces it."""
     memory.retain([older], day=_FIRST_DAY)
-    (near,) = memory.near(memory.retain([newer], day=_NEXT_DAY))
-    line = parse(memory.answer(near[0].id, "y", text=words).line)
+    memory.retain([newer], day=_NEXT_DAY)
+    line = parse(memory.answer(asked(memory, "replaced").id, "y", text=words).line)
     assert isinstance(line, Fact)
     return line
 
@@ -151,15 +151,19 @@ def test_what_came_from_outside_beside_a_private_line_is_private_once_it_is_conf
 
 
 @pytest.mark.parametrize("words", [None, "memoQ"])
-def test_a_yes_ends_when_the_newer_line_does_and_names_what_it_replaces_once(tmp_path: Path, words: str | None) -> None:
-    """Its `why=` stays too. The owner's slot stays theirs where a page has a name of the older line."""
-    page = {"bank/entities/Trados.md": "# Trados\n\nA program.\n"}
-    newer = Fact(Kind.WORLD, "Switched from Trados to memoQ", ttl="30d", why="a cheaper licence")
-    with Memory(write_pages(tmp_path, page), lambda: NOW) as memory:
+@pytest.mark.parametrize("about", [(), ("Nora Feld",)])
+def test_a_yes_ends_when_the_newer_line_does_and_names_what_it_replaces_once(
+    tmp_path: Path, about: tuple[str, ...], words: str | None
+) -> None:
+    """Its `why=` stays too. A slot of the owner stays theirs, also where a line has their name or that of a page."""
+    pages = {"bank/entities/Trados.md": "# Trados\n\nA program.\n", DAY: "- W: My name is Nora Feld\n"}
+    newer = Fact(Kind.WORLD, "Switched from Trados to memoQ", about, ttl="30d", why="a cheaper licence")
+    with Memory(write_pages(tmp_path, pages), lambda: NOW) as memory:
         line = _yes(memory, Fact(Kind.WORLD, "CAT tool is Trados", key="cat-tool"), newer, words)
         assert (line.until, line.why, line.entities) == (date(2025, 12, 25), "a cheaper licence", ())
         assert len(line.supersedes) == len(set(line.supersedes)) == 2
-        assert [hit.content for hit in memory.fact("cat-tool")] == [words or newer.text]
+        (held,) = [hit for hit in memory.facts() if hit.key == "cat-tool"]
+        assert held.content.endswith(words or newer.text) and not held.whose
 
 
 @pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)

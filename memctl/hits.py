@@ -62,9 +62,7 @@ class Hit:
     passage: tuple[PassageLine, ...] = ()  # on a document, what stands around it
     more: int = 0  # on a document, how many lines of its page were found besides
     workspace: str = ""  # named where several were asked: paths begin with it then
-    whose: str = (
-        ""  # whom a fact marks first as @Name or [[Name]]; of the owner's, which may name others plainly, nobody
-    )
+    whose: str = ""  # whom a fact is told of: the first @Name or [[Name]]; empty for the owner
 
     @property
     def under(self) -> str:

@@ -142,7 +142,11 @@ def forget(
     call: Call,
     *,
     ids: list[str] | None = option("--id", "That line; may be given again.", "ID"),
-    about: list[str] | None = option("--about -a", "Lines that name them, also those about others.", "NAME"),
+    about: list[str] | None = option(
+        "--about -a",
+        "Lines that mark @NAME or [[NAME]], also about others; where NAME has a page, lines that name it plainly too.",
+        "NAME",
+    ),
     source: str | None = option("--source", "From there: web, tool, import, import:lab, agent …", "SRC"),
     before: str | None = option("--before", "Told before that day: 2025-01, or 90d ago.", "WHEN"),
     expired: bool = flag("--expired", "Facts whose ttl= ran out, or whose until= or t= is past."),

@@ -245,7 +245,9 @@ def corrected(number: int, whole: Sentence, before: Dialogue) -> FoundStatement 
         return None
     if denies and not strong and not pair and not (earlier and _values(part.plain).keys() - {"name"}):
         return None
-    told = _with_new_value(earlier, new, old) if earlier else None
+    stated, was, becomes = earlier or (None, "", "")
+    becomes = becomes or _value_for(new, old)
+    told = stated.text.replace(was, becomes) if stated and was and becomes else None  # "it is 14 nets" for "12" is 14
     short = part.has("dangling_start") or len(terms(part.plain)) < 4 or all(map(str.isdigit, terms(beside)))
     if short and told is None and not (pair and alike):
         return None
@@ -279,13 +281,6 @@ def whole_value(value: str, text: str) -> str | None:
     letter = r"[^\W\u4e00-\u9fff]"  # words stand apart, characters do not
     found = re.search(rf"(?<!{letter})(?<![`.]){re.escape(value)}(?!{letter}|`|\.\d)", text, re.IGNORECASE)
     return found[0] if found else None
-
-
-def _with_new_value(earlier: tuple[EarlierStatement, str, str], new: str, old: str) -> str | None:
-    """The earlier statement with the new value in the place of the old one: "it is 14 nets" for "12" is 14."""
-    stated, was, becomes = earlier
-    becomes = becomes or _value_for(new, old)
-    return stated.text.replace(was, becomes) if becomes and was else None
 
 
 def _value_for(new: str, old: str) -> str:

@@ -121,12 +121,10 @@ def _judged(turn: Turn, sentence: Sentence, before: Dialogue, is_first: bool) ->
         return found
     found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
     found = found or statement(before.resolved(turn.number, own_part(sentence)))
-    if (
-        found and found.rule == "did" and sentence.opens("agree")
-    ):  # "yes, moved in May" may speak of whom the question names
+    if found and found.rule == "did" and sentence.opens("agree"):  # may speak of whom the question names
         said, language = fold(found.said), sentence.language
         if said.casefold() == narrated(said, language).casefold() and not names_in(said, language):
-            return joined(turn, sentence, before)
+            return joined(turn, sentence, before) or found._replace(rule="did, thin")
     if found and (found.outcome or RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN):
         return found
     if found and not own_part(sentence).has("fragment"):
@@ -197,7 +195,8 @@ def _candidate(
     name = found.rule.partition(",")[0]
     judgement = _judgement(found, before.between_people)
     kept = _of_slot(fact, turn.role == "user" and not speaker)
-    yield CandidateFact(kept, turn.number, name, judgement, sentence.said, corrects, found.instead)
+    quote = sentence.said if sentence.said in turn.text else found.said  # an item of a list has its lead before it
+    yield CandidateFact(kept, turn.number, name, judgement, quote, corrects, found.instead)
 
 
 def _judgement(found: FoundStatement, between_people: bool) -> Judgement:

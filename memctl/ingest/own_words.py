@@ -34,7 +34,7 @@ _RECALLED = re.compile(  # a line of memory: the grammar, a citation, or a fact'
 )
 _NAME = re.compile(r"[A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4}")
 _ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}(?:[.)]\s+|、))")
-_ITEM_WITHIN = re.compile(r"(?<![^\s:：，,。；;])(\d{1,2})(?:[.)]\s+|、)")
+ITEM_WITHIN = re.compile(r"(?<![^\s:：，,。；;])(\d{1,2})(?:[.)]\s+|、)")
 
 
 def fold(text: str) -> str:
@@ -172,8 +172,22 @@ def own_sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a message that are its author's own, in order. Linear in its length."""
     for block in _own_blocks(text):
         plain = quoted(*_LONG_QUOTES).sub(_blank, fold(block))
-        for begin, end in pairwise((0, *sentence_ends(plain), len(plain))):
-            yield from _sentence(block, plain, begin, end)
+        whole = "\n".join(map(_counted, plain.split("\n")))
+        for first, last in pairwise((0, *sentence_ends(whole), len(plain))):
+            said = block[first:last].strip()
+            begin = block.index(said, first)
+            bare = plain[begin : begin + len(said)]
+            if _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)):
+                yield Sentence(said, bare, language_of(bare))
+
+
+def _counted(line: str) -> str:
+    """A line without the dots behind numbers that end no sentence: "the flat has 2. floor, 3. door", "1. e4 then 2. Nf3"."""
+    marks = [*ITEM_WITHIN.finditer(line)]
+    for mark in marks:
+        if len(marks) > 1 or line[mark.end() :][:1].islower():
+            line = line[: mark.start()] + mark[0].replace(".", " ") + line[mark.end() :]
+    return line
 
 
 def _own_blocks(text: str) -> Iterator[str]:
@@ -260,21 +274,30 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
     if not lines or (long and sum(map(len, lines)) > _LONG_PARAGRAPH):
         return
     own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _RECALLED.match(line[:500])]
-    if len(own) > _MOST_LINES or _is_chat(own) or any(line.startswith("# ") or is_machine_line(line) for line in own):
+    told = len(own) > 1 and _ITEM.match(own[1]) and own[0][:1].isupper() and _matches(own[0], "remember")
+    machines = filter(is_machine_line, own[bool(told) :])  # "Remember:" before a list looks like a key
+    if len(own) > _MOST_LINES or _is_chat(own) or any(machines) or any(line.startswith("# ") for line in own):
         return
     if block := _prose(own):
         yield block
 
 
 def _prose(lines: list[str]) -> str:
-    """The lines without headings and marks of a list; one that goes on in lower case goes on with the sentence."""
-    block = ""
+    """The lines without headings and marks of a list; one that goes on in lower case goes on with the sentence.
+
+    "Remember:" before a list stands before each of its items, since one alone may say too little.
+    """
+    block = head = ""
     for line in chain.from_iterable(map(_items, lines)):
         if line.lstrip().startswith("#"):
             continue
         item = _ITEM.match(line)
         text = (line[item.end() :] if item else line).strip()
-        goes_on = not item and text[:1].islower() and block[-1:] not in ".!?:;…。！？；"
+        if head and item:
+            block = f"{block.removesuffix(head)}{head} {text}\n"
+            continue
+        head = [*split_sentences(text)][-1] if text.endswith((":", "：")) and _matches(text, "remember") else ""
+        goes_on = not item and text[:1].islower() and block[-1:] not in ".!?:;…。！？；\n"
         between = " " if goes_on else "\n"
         block = f"{block}{between}{text}" if block else text
     return block
@@ -282,12 +305,14 @@ def _prose(lines: list[str]) -> str:
 
 def _items(line: str) -> list[str]:
     """The items of a list that stands on one line, "1. tests 2. docs", with what is before it; else the line."""
-    marks = list(_ITEM_WITHIN.finditer(line))
-    counts = len(marks) > 1 and [int(mark[1]) for mark in marks] == [*range(1, len(marks) + 1)]
-    if not counts or line[: marks[0].start()].rstrip()[-1:].isalnum():
+    marks = list(ITEM_WITHIN.finditer(line))
+    ends = (*(mark.start() for mark in marks), len(line))
+    first = int(marks[0][1]) if marks and not line[: ends[0]].strip() else 1
+    counts = len(marks) > 1 and [int(mark[1]) for mark in marks] == [*range(first, len(marks) + first)]
+    worded = all(re.search(r"[^\W\d_]{2}", line[mark.end() : end]) for mark, end in zip(marks, ends[1:], strict=True))
+    if not counts or not worded or line[: ends[0]].rstrip()[-1:].isalnum():
         return [line]
-    starts = (0, *(mark.start() for mark in marks), len(line))
-    return [line[first:last] for first, last in pairwise(starts) if first < last]
+    return [line[begin:end] for begin, end in pairwise((0, *ends)) if begin < end]
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -297,11 +322,3 @@ def _blank(match: re.Match[str]) -> str:
     if len(inside.split()) < _QUOTE_WORDS and han < 6:
         return match[0]
     return match[0][0] + " " * len(inside) + match[0][-1]
-
-
-def _sentence(block: str, plain: str, begin: int, end: int) -> Iterator[Sentence]:
-    said = block[begin:end].strip()
-    begin = block.index(said, begin)
-    bare = plain[begin : begin + len(said)]
-    if _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)):
-        yield Sentence(said, bare, language_of(bare))

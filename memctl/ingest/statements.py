@@ -19,7 +19,7 @@ from ..language.dates import find_times
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
 from ..language.relations import relation
 from ..language.sentences import BRACKETED, quoted
-from .own_words import Sentence, any_language, each, lines, pairs, rx, vocabulary
+from .own_words import ITEM_WITHIN, Sentence, any_language, each, lines, pairs, rx, vocabulary
 
 _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs
@@ -128,7 +128,8 @@ def statement(sentence: Sentence) -> FoundStatement | None:
         for rule, kept in _RULES.items():
             sign = part.has(rule) if told >= _LEAST.get(rule, 1) and not part.has(f"{rule}_not") else None
             if sign:
-                whole = not part.has("fragment") and (rule != "decision" or part.size >= _DECIDED)
+                is_cut = part.has("fragment") or ITEM_WITHIN.search(part.plain)
+                whole = not is_cut and (rule != "decision" or part.size >= _DECIDED)
                 sure = _LEAST.get(rule, 1) >= 2 or (exact >= 2 and whole)
                 name = rule if sure else f"{rule}, thin"
                 importance = kept.importance if sure else round(kept.importance - 0.15, 2)
@@ -262,7 +263,11 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
 def _told_by(text: str, language: str, owner: str | None, role: str) -> str:
     forms = [owner] if owner and role == "user" else lines(language, "speaker")[role == "assistant"].split(", ")
     if language == "en":
-        text = _english_verbs(text, forms[0])
+        text, count = rx("en", "first_person").subn(partial(_with_verb, forms[0]), text)
+        if count:  # the verbs that follow with "and" have the same subject
+            text = rx("en", "joined_verb").sub(
+                lambda m: f"{m['and']}{m['also'] or ''} {_third(m['verb'])}", text, count=2
+            )
     elif language == "ru":
         return _told_in_russian(text, forms)
     return _told_as(text, language, forms)
@@ -281,14 +286,6 @@ def _with_capital(text: str) -> str:
     if not first or not first[0].islower() or text[first.end() : first.end() + 1] in ("/", "_", ".", "(", "="):
         return text
     return text[0].upper() + text[1:]
-
-
-def _english_verbs(text: str, who: str) -> str:
-    """`text` with "I" and its verb in the third person, and the verbs that follow with "and"."""
-    told, count = rx("en", "first_person").subn(partial(_with_verb, who), text)
-    if not count:
-        return text
-    return rx("en", "joined_verb").sub(lambda m: f"{m['and']}{m['also'] or ''} {_third(m['verb'])}", told, count=2)
 
 
 def _with_verb(who: str, match: re.Match[str]) -> str:

@@ -181,7 +181,8 @@ def _candidate(
     language, said = sentence.language, found.told or found.said
     speaker = (turn.name or owner) if turn.role == "user" else None
     day = turn.when.date() if turn.when else None
-    text = _tidy(dated(narrated(said, language, speaker, turn.role), language, day))
+    told, ends = dated(narrated(said, language, speaker, turn.role), language, day)
+    text = _tidy(told)
     if not text or not before.is_new(text):
         return
     names = names_in(fold(said), language, tuple(before.names))
@@ -189,7 +190,7 @@ def _candidate(
     before.statements.append(EarlierStatement(turn.number, text))
     fact = Fact(
         found.kind, text, _about(names, text, speaker if turn.name else None, owner), confidence=found.confidence,
-        importance=found.importance, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
+        importance=found.importance, until=None if found.kind is Kind.EXPERIENCE else ends, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
     )  # fmt: skip
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]
@@ -231,7 +232,7 @@ def _of_slot(fact: Fact, alone: bool) -> Fact:
     whose = [(), *((name,) for name in fact.entities)] if alone else [(name,) for name in fact.entities]
     for about in whose if fact.kind is Kind.WORLD else ():
         if relation(fact.text, about):
-            return replace(fact, entities=about)
+            return replace(fact, entities=about, until=None)
     return fact
 
 

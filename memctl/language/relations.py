@@ -38,8 +38,8 @@ _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
 _ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
 _MARKS = re.compile(r"[\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)")  # what stands between them, somebody else may say
-_NAMED = ("town", "somewhere", "place", "name", "human", "whole", "firm")
-_PEOPLE = ("human", "given", "kin", "holder")  # nobody of the name of a town or a program is certain
+_NAMED = ("town", "somewhere", "place", "name", "human", "somebody", "whole", "firm")
+_PEOPLE = ("human", "given", "kin", "holder", "surnamed")  # nobody of the name of a town is certain; `somebody` is
 _ALONE = frozenset((*_NAMED, "person", "kin", "holder", "zone", "dbms", "version"))  # nothing goes on behind it
 # What goes on to the end of its clause (of other kinds the shape is all), and what may be made of words that cast a doubt
 # elsewhere: May, 谷歌, ann@example.org.
@@ -292,14 +292,15 @@ def _is_refused(kind: str, rest: str, told: str, chosen: tuple[str, ...]) -> boo
     """True for a negation or a question word, for several names, and for a common noun where a name is wanted."""
     said = partial(pattern, chosen, "relations")
     placed = kind not in ("name", "whole") and _is_listed(told, "cities", "countries")
-    named = kind in ("town", "somewhere", "name", "human", "given", "firm") and not placed
+    named = kind in ("town", "somewhere", "name", "human", "somebody", "given", "firm") and not placed
     return bool(
         re.match(said("no value"), rest, re.IGNORECASE)
         or re.search(said("question words"), rest[:20])
         or (kind in _ALONE and re.search(said("several"), told))
         or (named and (re.match(said("no name"), rest) or _is_common(told, chosen)))
         or (kind in ("place", "org", "firm", *_PEOPLE) and placed is not (kind == "place"))
-        or (kind in ("town", "somewhere", "place", "org", *_PEOPLE) and _is_listed(told, "software"))
+        or (kind in ("town", "somewhere", "place", "org", "somebody", *_PEOPLE) and _is_listed(told, "software"))
+        or (kind in ("somebody", *_PEOPLE) and _is_listed(told, "employers"))
         or (kind == "town" and not placed and not re.search(_shape("place ending", chosen), told, re.IGNORECASE))
     )
 

@@ -217,7 +217,8 @@ def _own_blocks(text: str) -> Iterator[str]:
             break
         before_paste = _asks_about_text(line)
         paragraph.append(line if before_paste is None else line[:before_paste])
-        if before_paste is not None or _leads_to_paste(line, lines[number + 1 : number + 3]):
+        leads = number + 1 < len(lines) and len(line) <= 300 and line.rstrip().endswith((":", "："))
+        if before_paste is not None or (leads and _matches(line, "paste_lead")):  # "here is the mail:", by another one
             break
     yield from _paragraph(paragraph, long)
 
@@ -251,13 +252,6 @@ def _is_chat(lines: list[str]) -> bool:
     found = [who.name for who in map(speaker_on, parts) if not who.is_bold and _NAME.fullmatch(who.name)]
     own = any_language("says_i").search
     return len(set(found)) > 1 and (len(found) > len(set(found)) or any(map(own, lines)))
-
-
-def _leads_to_paste(line: str, following: list[str]) -> bool:
-    """True for "here is the mail:" at the end of a line, with more to come: what follows is somebody else's."""
-    bare = line.rstrip()
-    may_lead = following and bare.endswith((":", "：")) and len(bare) <= 300
-    return bool(may_lead and rx(language_of(bare), "paste_lead").search(fold(bare)))
 
 
 def _asks_about_text(line: str) -> int | None:

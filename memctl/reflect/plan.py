@@ -358,7 +358,7 @@ class Planner:
         """Report what the last reflect did not know of a week; of the weeks before that one nothing, and without it the newest."""
         if self.last is None:
             self.digest = tuple(sentences) or self.digest
-        elif self.last.day <= self.record.day and week >= week_of(self.last.day):
+        elif week >= week_of(min(self.last.day, self.record.day)):
             self.digest += tuple(each for each in sentences if each.key not in self.last.told)
         if week == week_of(self.record.day):
             self.record.told = [each.key for each in sentences]

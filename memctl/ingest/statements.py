@@ -30,7 +30,7 @@ _TELLING = 4  # terms from which an inexact statement is worth a question
 _ROOMY = 6  # terms from which a statement counts as exact in one more way
 _CODE, _SINGLE = r"`[^`\n]*`", r"(?<!\w)'[^'\n]{2,}'(?!\w)"
 _COMMA = re.compile(r"[,，](?!\d)\s*")
-_LASTS = ("begins", "may begin", "change", "happens")  # what is so after its day too
+_LASTS = ("begins", "may begin", "change", "happens", "yearly")  # what is so after its day too
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
 
@@ -358,12 +358,13 @@ def dated(text: str, language: str, day: date | None) -> tuple[str, date | None]
     later = {each[:3] for each in find_times(text, day + timedelta(days=37))}
     mentions = find_times(text, day)
     lasts = len(mentions) > 1 or is_past(text) or only_begins(text, day) or any(says(each, text) for each in _LASTS)
+    least = day + timedelta(days=any(map(str.isdigit, text)))  # "I am 40 today" is so tomorrow
     ends: date | None = None
     for mention in reversed(mentions):
         is_apart = any(each.start() < mention.end and mention.start < each.end() for each in apart)
         if is_apart or mention[:3] in later or mention.cycle or (first := mention.period.first) is None:
             continue
-        ends = first if first == mention.period.last and first >= day and not lasts else None
+        ends = first if first == mention.period.last and first >= least and not lasts else None
         before, said, days = text[: mention.start], text[mention.start : mention.end], str(mention.period)
         if first != mention.period.last or rx(language, "part_of_day").search(said):
             days = f"{said} ({days})"

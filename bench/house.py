@@ -146,7 +146,7 @@ def figures(tree: Path) -> list[Figure]:
     }
     named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
     return [
-        Figure("lines in memctl/", sum(map(lines_of, files.values())), 46_549, goal=32_000),
+        Figure("lines in memctl/", sum(map(lines_of, files.values())), 46_608, goal=32_000),
         Figure("modules (without room pages)", len(named), 160, goal=160),
         Figure("lines of the largest module", max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
         *(Figure(name, len(found), 0, tuple(found)) for name, found in counted.items()),

@@ -225,11 +225,7 @@ def resolve(
     if since and began and since < began:
         cure = "a later day, or no --from: the other line was then never true"
         raise Usage(f"--from {since} is before ^{loser.ref} began, on {began}", cure)
-    line = _over(winner, said, loser, since)
-    if both:  # an observation, which is never evidence: it moves no belief. That it speaks for both is what counts
-        names = tuple(dict.fromkeys((*said.entities, *denied.entities)))
-        text, private = f"Both hold: “{said.text}” and “{denied.text}”", said.private or denied.private
-        line = Fact(Kind.OBSERVATION, text, names, supports=(winner.ref, loser.ref), private=private)
+    line = _side_by_side(winner, said, loser, denied) if both else _over(winner, said, loser, since)
     done = retain(memory, [replace(line, why=printable_line(because or "") or None)], memory.today, dry_run=dry_run)
     if before and not done.kept[0].already:
         last = max(before, key=attrgetter("told"))
@@ -256,6 +252,14 @@ def _over(winner: Row, said: Fact, loser: Row, since: date | None) -> Fact:
         return replace(named, supersedes=(loser.ref,), valid=Period(since, last))
     true = winner.valid
     return replace(named, corrects=(loser.ref,), valid=said.valid or (Period(true.first) if true.first else None))
+
+
+def _side_by_side(one: Row, said: Fact, other: Row, denied: Fact) -> Fact:
+    """An observation, which is never evidence: it moves no belief. That it speaks for both is what counts."""
+    names = tuple(dict.fromkeys((*said.entities, *denied.entities)))
+    private = said.private or denied.private
+    text = f"Both hold: “{said.text}” and “{denied.text}”"
+    return Fact(Kind.OBSERVATION, text, names, supports=(one.ref, other.ref), private=private)
 
 
 def _find(memory: OpenMemory, reference: str) -> tuple[Row, Fact]:

@@ -49,11 +49,7 @@ class SimilarNames:
         self._blocks: dict[str, tuple[_NameForm, ...]] = {}
         self._full: dict[str, dict[str, _NameForm]] = defaultdict(dict)
         for entity, name in dict.fromkeys(names):
-            words = tuple(re.split(r"[ .,]+", entity_key(name).strip(" .,")))
-            marks = [number.lstrip("0") for number in _NUMBERS.findall(" ".join(words))]
-            marks += [word for word in words[1:] if _ROMAN.fullmatch(word)]
-            marks += [word for word in words if len(word) == 1 and not is_han(word)]
-            form = _NameForm(entity, name, words, tuple(map(transliterate, words)), tuple(marks))
+            form = _form(entity, name)
             self._of[entity].append(form)
             for block in _blocks(form):
                 members = self._blocks.get(block, ())
@@ -96,6 +92,14 @@ class SimilarNames:
         found = self._full.get(form.words[0], {}) | self._full.get(form.sounds[0], {})
         others = [full for entity, full in found.items() if entity != form.entity]
         return others[0] if len(others) == 1 else None
+
+
+def _form(entity: str, name: str) -> _NameForm:
+    words = tuple(re.split(r"[ .,]+", entity_key(name).strip(" .,")))
+    marks = [number.lstrip("0") for number in _NUMBERS.findall(" ".join(words))]
+    marks += [word for word in words[1:] if _ROMAN.fullmatch(word)]
+    marks += [word for word in words if len(word) == 1 and not is_han(word)]
+    return _NameForm(entity, name, words, tuple(map(transliterate, words)), tuple(marks))
 
 
 # -- blocks: what two names must have in common to be compared --------------------------------------------------------

@@ -309,10 +309,7 @@ class _ForgetPlanner:
             made, done, stuck = redact_safely(path, text, targets, self._today)
             if done:
                 self._put(path, made)
-                ref_on = {row.line: row.ref for row in rows_of(path, as_indexed(made)).rows if row.block is None}
-                for row in rows_of(path, as_indexed(text)).rows:  # a twin takes the id of the one that goes
-                    if not tells_nothing(row.ref) and row.block is None and ref_on.get(row.line, row.ref) != row.ref:
-                        self._new_ids[row.ref] = ref_on[row.line]
+                self._note_new_ids(path, text, made)
                 self._redacted.add(path)
             harmful = [one for one in lines if one.entry.ref in {redaction.ref for redaction in stuck}]
             why = "is joined to the line below: put a blank line between them first"
@@ -322,6 +319,13 @@ class _ForgetPlanner:
         chosen_ids, refs = {one.entry.id for one in kept}, {one.entry.ref for one in kept}
         still_borne = {e.ref for e in by_refs(self._index, refs) if e.block is None and e.id not in chosen_ids}
         self._gone = gone_of(kept, refs - still_borne)
+
+    def _note_new_ids(self, path: str, before: str, after: str) -> None:
+        """Note which lines bear another id once a page is redacted: a twin takes the id of the one that goes."""
+        ref_on = {row.line: row.ref for row in rows_of(path, as_indexed(after)).rows if row.block is None}
+        for row in rows_of(path, as_indexed(before)).rows:
+            if not tells_nothing(row.ref) and row.block is None and ref_on.get(row.line, row.ref) != row.ref:
+                self._new_ids[row.ref] = ref_on[row.line]
 
     def clean_beliefs(self) -> None:
         """Plan bank/opinions.md: no evidence that is gone, no belief that only repeats what is gone."""

@@ -251,13 +251,11 @@ def corrected(number: int, whole: Sentence, before: Dialogue) -> FoundStatement 
     short = part.has("dangling_start") or len(terms(part.plain)) < 4 or all(map(str.isdigit, terms(beside)))
     if short and told is None and not (pair and alike):
         return None
-    at = part.plain.find(_value_for(new, old)) if new and old else -1
-    denied = part.said[:at] + old if at > 0 else None  # "The deposit is 3,450" of "The deposit is 3,540, not 3,450"
     which = f", corrects turn {earlier[0].turn}: {earlier[0].text[:80]!r}" if earlier else ""
     mark = "not this but that" if pair else "it was otherwise"
     return FoundStatement(
         "correction", Kind.WORLD, part.said, f"a correction, {mark}{which}", 0.8,
-        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else denied,
+        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, new, old),
         instead=(old, _value_for(new, old)) if alike and not earlier else None,
     )  # fmt: skip
 
@@ -290,6 +288,12 @@ def _value_for(new: str, old: str) -> str:
     values, olds = _values(new), _values(old)
     kind = next((kind for kind in olds if kind in values), None)
     return values[kind] if kind and olds[kind] == old else new
+
+
+def _with_old_value(part: Sentence, new: str, old: str) -> str | None:
+    """What a correction denies, in its own words: "The deposit is 3,450" of "The deposit is 3,540, not 3,450"."""
+    at = part.plain.find(_value_for(new, old)) if new and old else -1
+    return part.said[:at] + old if at > 0 else None
 
 
 def _values(said: str) -> dict[str, str]:

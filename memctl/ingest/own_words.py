@@ -193,10 +193,7 @@ def _counted(line: str) -> str:
 def _own_blocks(text: str) -> Iterator[str]:
     """Runs of lines that belong together and are the author's own."""
     lines = _typed(text.splitlines())
-    closes: dict[str, int] = {}
-    for number, line in enumerate(lines):
-        if "</" in line or "[/" in line:
-            closes.update((match[1].casefold(), number) for match in _CLOSING_TAG.finditer(line))
+    closes = _last_closing(lines)
     long, fence, tag, paragraph = len(text) > _LONG_TURN, "", "", list[str]()
     for number, line in enumerate(lines):
         if fence or tag:
@@ -217,8 +214,7 @@ def _own_blocks(text: str) -> Iterator[str]:
             break
         before_paste = _asks_about_text(line)
         paragraph.append(line if before_paste is None else line[:before_paste])
-        leads = number + 1 < len(lines) and len(line) <= 300 and line.rstrip().endswith((":", "："))
-        if before_paste is not None or (leads and _matches(line, "paste_lead")):  # "here is the mail:", by another one
+        if before_paste is not None or _leads_to_paste(line, lines[number + 1 : number + 3]):
             break
     yield from _paragraph(paragraph, long)
 
@@ -252,6 +248,21 @@ def _is_chat(lines: list[str]) -> bool:
     found = [who.name for who in map(speaker_on, parts) if not who.is_bold and _NAME.fullmatch(who.name)]
     own = any_language("says_i").search
     return len(set(found)) > 1 and (len(found) > len(set(found)) or any(map(own, lines)))
+
+
+def _last_closing(lines: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        if "</" in line or "[/" in line:
+            found.update((match[1].casefold(), number) for match in _CLOSING_TAG.finditer(line))
+    return found
+
+
+def _leads_to_paste(line: str, following: list[str]) -> bool:
+    """True for "here is the mail:" at the end of a line, with more to come: what follows is somebody else's."""
+    bare = line.rstrip()
+    may_lead = following and bare.endswith((":", "：")) and len(bare) <= 300
+    return bool(may_lead and rx(language_of(bare), "paste_lead").search(fold(bare)))
 
 
 def _asks_about_text(line: str) -> int | None:

@@ -125,6 +125,11 @@ def _is_login(match: re.Match[str]) -> bool:
     return not _is_ordinary(match["secret"], quoted=False) and _is_password(match["secret"])
 
 
+def _is_discord(match: re.Match[str]) -> bool:
+    """True when the first part is base64 of a user's number, as in every Discord bot token."""
+    return _decoded(match["id"]).isdigit()
+
+
 def _is_basic(match: re.Match[str]) -> bool:
     """True when the value is base64 of `user:password`."""
     user, _, password = _decoded(match["secret"]).partition(":")
@@ -165,12 +170,7 @@ _LINES: tuple[tuple[str, str, str, _Check], ...] = (
         _is_url_password,
     ),
     ("Telegram bot token", ":aa", r"(?<![0-9])(?P<secret>[0-9]{8,10}:AA[\w-]{33})(?![\w-])", _is_generated),
-    (
-        "Discord bot token",
-        ".",
-        r"(?P<secret>(?P<id>[MNO](?<![\w.-].)\w{22,27})\.[\w-]{6}\.[\w-]{27,40})",
-        lambda found: _decoded(found["id"]).isdigit(),
-    ),
+    ("Discord bot token", ".", r"(?P<secret>(?P<id>[MNO](?<![\w.-].)\w{22,27})\.[\w-]{6}\.[\w-]{27,40})", _is_discord),
     ("Mailchimp API key", "-us", r"(?<!\w)(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})(?!\w)", _is_generated),
     ("Terraform token", ".atlasv1.", r"(?<!\w)(?P<secret>[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70})", _is_generated),
     ("Azure client secret", "q~", r"(?<![\w~.-])(?P<secret>[\w~.]{3}[0-9]Q~[\w~.-]{31,34})", _is_generated),

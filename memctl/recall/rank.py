@@ -103,11 +103,7 @@ def fuse(
     if not near or weight <= 0:
         return dict(words)
     worth = WEIGHT * weight
-    # How many deviations a line with all words has here: the slope of a line through zero, by the lines that have both.
-    both = [(by_words, max(near[row], 0.0)) for row, by_words in words.items() if by_words > 0 and row in near]
-    squares = sum(by_words * by_words for by_words, _ in both) + _USUAL_LINES
-    products = sum(by_words * nearness for by_words, nearness in both) + _USUAL_LINES * _USUAL_SLOPE
-    expected = min(products / squares, _MOST_DEVIATIONS)
+    expected = _nearness_with_all_words(words, near)
     sums: dict[int, float] = {}
     best_of_page: dict[int, float] = {}
     for row in words.keys() | near.keys():
@@ -121,19 +117,36 @@ def fuse(
         best_of_page[page] = max(best_of_page.get(page, 0.0), sums[row])
     highest = (1 + worth * _MOST_DEVIATIONS) * (1 + _PAGE)
     relevance = {row: (own + _PAGE * best_of_page[row >> ORDINAL_BITS]) / highest for row, own in sums.items()}
+    _raise_best_by_words(relevance, words)
+    _raise_exact(relevance, exact)
+    return relevance
+
+
+def _raise_best_by_words(relevance: dict[int, float], words: Mapping[int, float]) -> None:
+    """Let the best line by words stand among the first few: it may be the only one with a name or a number asked for."""
     best = max(words.values(), default=0.0)
-    if (
-        best > 0 and len(relevance) >= _PLACE_OF_BEST_BY_WORDS
-    ):  # it may be the only one with a name or a number asked for
+    if best > 0 and len(relevance) >= _PLACE_OF_BEST_BY_WORDS:
         top = min(row for row, value in words.items() if value == best)
         least = sorted(relevance.values(), reverse=True)[_PLACE_OF_BEST_BY_WORDS - 1]
-        relevance[top] = max(relevance[top], least * (1 + 1e-6) if relevance[top] < least else 0.0)
-    for level in sorted(set(exact.values()) - {0}):  # what holds more to the letter stands above, in its own order
+        if relevance[top] < least:
+            relevance[top] = least * (1 + 1e-6)
+
+
+def _raise_exact(relevance: dict[int, float], exact: Mapping[int, int]) -> None:
+    """Put the rows that hold more to the letter above the others, in their own order."""
+    for level in sorted(set(exact.values()) - {0}):
         floor = _ABOVE * max((value for row, value in relevance.items() if exact.get(row, 0) < level), default=0.0)
         for row, value in relevance.items():
             if exact.get(row, 0) == level and value < floor:
                 relevance[row] = min(floor * (1 + 0.01 * value), 1.0)
-    return relevance
+
+
+def _nearness_with_all_words(words: Mapping[int, float], near: Mapping[int, float]) -> float:
+    """How many deviations a line with all words has here: the slope of a line through zero, by the lines that have both."""
+    both = [(by_words, max(near[row], 0.0)) for row, by_words in words.items() if by_words > 0 and row in near]
+    squares = sum(by_words * by_words for by_words, _ in both) + _USUAL_LINES
+    products = sum(by_words * nearness for by_words, nearness in both) + _USUAL_LINES * _USUAL_SLOPE
+    return min(products / squares, _MOST_DEVIATIONS)
 
 
 _ENDED = 0.75  # what was replaced, or whose time has passed, beside the other candidates

@@ -72,11 +72,7 @@ def search_words(
         return None
     named = named_entities(index, query.words)
     asked = _weigh_terms(index, query, wanted, named)
-    candidates = _fetch(index, condition, asked, max(CANDIDATES, limit))
-    for period in query.times if query.days is None else ():  # what is of the times asked for, too
-        within = condition_of(replace(query, about=(), days=period), ())
-        candidates += _fetch(index, within, asked, max(CANDIDATES, limit))
-    candidates = list(dict.fromkeys(candidates))
+    candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
     nearest = vectors.nearest(index, condition, limit) if vectors else []
     lines = queries.read_lines(index, lexical.neighbourhood([*candidates, *nearest]))
     if query.expiry:  # what is over lends its words to no line beside it
@@ -102,11 +98,7 @@ def search_words(
         known = {i: plain[i] for i in {*best, *nearest} if i in plain}
         exact = _exact_held(query, wanted, asked, {i: scores[i] for i in known})
         both, near, meant = vectors.fuse(index, known, nearest, own, exact, whole)
-        highest = max((one.value for one in whole.values()), default=0.0) or 1.0
-        away = {
-            row: max(meant.get(row >> ORDINAL_BITS, 0.0), 0.0) for row in whole
-        }  # deviations of the vector of its page
-        whole = {row: one._replace(value=one.value / highest + _PAGE_NEAR * away[row]) for row, one in whole.items()}
+        whole = _with_meaning(whole, meant)
         both = both if any(exact.values()) else _with_pages(both, whole)
         best = _with_times(index, query, sorted(both, key=lambda i: (-round(both[i], 9), i)), limit)
     ranks = {i: rank for rank, i in enumerate(ranked if nearest else best, 1)}
@@ -166,8 +158,16 @@ def _with_vectors(found: Score, relevance: float, words: float, near: Nearness |
     return Score(relevance, found.why | why, parts)
 
 
-def _fetch(index: Index, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:
-    """Entries worth scoring: all that pass a narrow filter, else the best by FTS5's own bm25."""
+def _fetch(index: Index, query: Query, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:
+    """Entries worth scoring: all that pass a narrow filter, else the best by FTS5's own bm25; and those of the times asked for."""
+    found = _fetch_within(index, condition, asked, limit)
+    for period in query.times if query.days is None else ():
+        within = condition_of(replace(query, about=(), days=period), ())
+        found += _fetch_within(index, within, asked, limit)
+    return list(dict.fromkeys(found))
+
+
+def _fetch_within(index: Index, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:
     if condition.sql:
         few = filtered(index, condition, _ALL + 1)
         if len(few) <= _ALL:
@@ -352,6 +352,13 @@ def _with_pages(relevance: Mapping[int, float], whole: Mapping[int, Whole]) -> d
         beside = _BESIDE * whole[row].share
         found[row] = (relevance[row] + beside * best * whole[row].value) / (1 + beside)
     return found
+
+
+def _with_meaning(whole: Mapping[int, Whole], meant: Mapping[int, float]) -> dict[int, Whole]:
+    """How well pages answer by words and by meaning, `meant` being page -> deviations of the vector of the whole."""
+    highest = max((one.value for one in whole.values()), default=0.0) or 1.0
+    near = {row: max(meant.get(row >> ORDINAL_BITS, 0.0), 0.0) for row in whole}
+    return {row: one._replace(value=one.value / highest + _PAGE_NEAR * near[row]) for row, one in whole.items()}
 
 
 def _best_of_pages(ranked: Iterable[int]) -> list[int]:

@@ -284,10 +284,7 @@ class _Import:
         page = read_for_edit(self._workspace, path)
         is_there = path in self._written or (page.before is not None and page.after not in {PAGES.get(path)} - {text})
         if not is_there:
-            entity = rows_of(path, text).entity if self._mark and path.startswith("bank/entities/") else None
-            names = (entity.name, *entity.aliases) if entity else ()
-            found = ((name, self._names_here.get(entity_key(name), path)) for name in names)
-            if taken := " and ".join(f"{name!r}, which is {there}" for name, there in found if there != path):
+            if self._mark and (taken := self._taken_names(path, text)):
                 raise Usage(f"it claims the name {taken}; take that out of its names there, or --trusted")
             self._written.add(path)
             if self._options.dry_run:
@@ -302,6 +299,13 @@ class _Import:
             self.done.same += 1
         else:
             raise Usage(f"{path} is there and says something else; it stays as it is")
+
+    def _taken_names(self, path: str, text: str) -> str:
+        """The names of an entity page that another page here has: it would be ambiguous between the two."""
+        entity = rows_of(path, text).entity if path.startswith("bank/entities/") else None
+        names = (entity.name, *entity.aliases) if entity else ()
+        found = ((name, self._names_here.get(entity_key(name), path)) for name in names)
+        return " and ".join(f"{name!r}, which is {there}" for name, there in found if there != path)
 
     @cached_property
     def _names_here(self) -> Mapping[str, str]:

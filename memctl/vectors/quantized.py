@@ -44,10 +44,13 @@ def script_of(text: str) -> int:
         return LATIN
     letters = [ord(c) for c in text[:_LOOKED] if c.isalpha()]
     cyrillic = sum(0x370 <= c < 0x530 for c in letters)
-    blocks = (0x3040, 0xA000), (0xAC00, 0xD7B0), (0xF900, 0xFB00), (0x20000, 0x32000)
-    han = sum(any(first <= c < end for first, end in blocks) for c in letters)
+    han = sum(_is_han(c) for c in letters)
     counts = (len(letters) - cyrillic - han, _CYRILLIC_WEIGHT * cyrillic, _HAN_WEIGHT * han)
     return counts.index(max(counts))
+
+
+def _is_han(c: int) -> bool:
+    return 0x3040 <= c < 0xA000 or 0xAC00 <= c < 0xD7B0 or 0xF900 <= c < 0xFB00 or 0x20000 <= c < 0x32000
 
 
 def _unit(vector: Iterable[float]) -> list[float]:

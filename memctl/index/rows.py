@@ -212,8 +212,8 @@ class _EntryReader:
         if slot is None:
             return 8 * _happened(fact, valid, day)
         pinned = (fact.importance or 0) >= 1 or not (self.day or "/" in self.path)
-        told = 8 * (fact.kind is Kind.EXPERIENCE and fact.key is None)
-        return (is_correction(fact.text) and slot.closes) + 2 * pinned + 4 * (not slot.closes) + told
+        happened = fact.kind is Kind.EXPERIENCE and fact.key is None
+        return (is_correction(fact.text) and slot.closes) + 2 * pinned + 4 * (not slot.closes) + 8 * happened
 
     def _ref(self, entry: Entry, names: Sequence[str], day: date | None, is_private: bool) -> str:
         """The id that the author gave (an Obsidian block id), else the one that the content gives.

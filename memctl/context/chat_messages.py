@@ -394,11 +394,7 @@ def _start(costs: Sequence[int], room: int, limits: ChatLimits) -> int:
 
 
 def _newest(
-    turns: Sequence[int],
-    pairs: Mapping[int, int],
-    group: Sequence[int],
-    lean: Mapping[int, int],
-    room: int,
+    turns: Sequence[int], pairs: Mapping[int, int], group: Sequence[int], lean: Mapping[int, int], room: int
 ) -> tuple[list[int], list[int]]:
     """The newest exchange; where it alone is too long, without its older tool calls and answers: (kept, left out)."""
     head = max(set(turns).intersection(group), default=group[0])

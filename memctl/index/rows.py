@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from ..facts import UNSAID, Fact, Kind, Period, is_trusted, iso_day
+from ..facts import UNSAID, Fact, Kind, Period, days_before, is_trusted, iso_day
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, day_and_rest, find_times, log_day, shifted, valid_from_text
@@ -31,7 +31,7 @@ _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED = re.compile(r'#L[\dL-]+ "([a-z0-9][A-Za-z0-9-]*)"\)')  # an id that others made up begins with a capital
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
-_WEEK = 7  # days
+_WEEK, _YEAR = 7, 366  # days
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
 _ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
 _TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
@@ -167,7 +167,7 @@ class _EntryReader:
         if own is None:
             own = joined_terms(without_sealed(_searched(entry, raw)))
         day = self.day or _own_day(entry)
-        slot = slot_of(fact) if entry.fact else None
+        slot = _slot(fact, without_sealed(entry.content), day) if entry.fact else None
         period = valid(entry.fact, without_sealed(entry.content), day, slot)
         twin = content_key(entry.content, names)
         evidence = _evidence(entry.content) if self.path == OPINIONS and entry.fact is None else None
@@ -314,6 +314,16 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     if fact.kind is not Kind.EXPERIENCE and said.first == said.last:
         return Period(said.first)
     return said
+
+
+def _slot(fact: Fact, text: str, day: date | None) -> Relation | None:
+    """The slot that a fact fills; none for what happened over a year before it was told: "in 1998 I moved to Lyon"."""
+    slot = slot_of(fact)
+    if slot is None or not slot.wide or day is None or says("so far", text):
+        return slot
+    said = fact.valid or valid_from_text(text, day)
+    is_event = is_past(text) or is_change(text) or says("happens", text)
+    return None if said and said.last and said.last < days_before(day, _YEAR) and is_event else slot
 
 
 def _happened(fact: Fact, valid: Period, day: date | None) -> bool:

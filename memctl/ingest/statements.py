@@ -18,7 +18,7 @@ from ..facts import Kind
 from ..language.dates import find_times, only_begins
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
 from ..language.relations import relation
-from ..language.sentences import BRACKETED, is_past, quoted, says
+from ..language.sentences import BRACKETED, quoted, says
 from .own_words import ITEM_WITHIN, Sentence, any_language, each, lines, pairs, rx, vocabulary
 
 _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
@@ -30,7 +30,6 @@ _TELLING = 4  # terms from which an inexact statement is worth a question
 _ROOMY = 6  # terms from which a statement counts as exact in one more way
 _CODE, _SINGLE = r"`[^`\n]*`", r"(?<!\w)'[^'\n]{2,}'(?!\w)"
 _COMMA = re.compile(r"[,，](?!\d)\s*")
-_LASTS = ("begins", "may begin", "change", "happens", "yearly")  # what is so after its day too
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
 
@@ -348,7 +347,7 @@ def _irregular() -> dict[str, str]:
 def dated(text: str, language: str, day: date | None) -> tuple[str, date | None]:
     """`text` with relative days as dates: "yesterday" becomes one, "last week" and "tonight" get theirs in brackets.
 
-    With the only day that it names, where that is to come and nothing begins on it: "tomorrow the office is closed" ends.
+    With the only day that it names, where it is not past and says what is so on that day alone: "tomorrow the office is closed" ends.
 
     What may be one of two days stays as it was said: "on Friday", "next Friday" on a Wednesday, "until next week".
     """
@@ -357,14 +356,14 @@ def dated(text: str, language: str, day: date | None) -> tuple[str, date | None]
     apart = [*quoted(_CODE, _SINGLE).finditer(text), *rx(language, "kept_days").finditer(text)]
     later = {each[:3] for each in find_times(text, day + timedelta(days=37))}
     mentions = find_times(text, day)
-    lasts = len(mentions) > 1 or is_past(text) or only_begins(text, day) or any(says(each, text) for each in _LASTS)
-    least = day + timedelta(days=any(map(str.isdigit, text)))  # "I am 40 today" is so tomorrow
+    goes_on = only_begins(text, day) or any(says(each, text) for each in ("may begin", "change", "past"))
+    is_passing = len(mentions) == 1 and says("of a day", text) and not goes_on
     ends: date | None = None
     for mention in reversed(mentions):
         is_apart = any(each.start() < mention.end and mention.start < each.end() for each in apart)
         if is_apart or mention[:3] in later or mention.cycle or (first := mention.period.first) is None:
             continue
-        ends = first if first == mention.period.last and first >= least and not lasts else None
+        ends = first if first == mention.period.last and first >= day and is_passing else None
         before, said, days = text[: mention.start], text[mention.start : mention.end], str(mention.period)
         if first != mention.period.last or rx(language, "part_of_day").search(said):
             days = f"{said} ({days})"

@@ -170,7 +170,8 @@ def _was_ahead(hit: Hit) -> bool:
     """
     if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or says("yearly", hit.content):
         return False
-    day, begins_later = date.fromisoformat(hit.day), str(hit.valid.first or "") > hit.day
+    day, until = date.fromisoformat(hit.day), hit.valid.last if says("new day", hit.content) else None
+    begins_later = str(hit.valid.first or until or "") > hit.day
     is_ahead = begins_later or is_plan(hit.content) or _coming(hit.content, day) is not None
     return is_ahead and not only_begins(hit.content, day)
 

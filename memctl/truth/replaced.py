@@ -219,7 +219,8 @@ class _Finder:
             return []
         chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
         like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
-        before = [row for row in like if _speaks(row) and row.told < entry.told and self._is_other(row, entry)]
+        told = self._at_most(entry)
+        before = [row for row in like if _speaks(row) and row.told < told and self._is_other(row, entry)]
         self.read(before)
         changed = {other: change for other in before if (change := self._changed(other, entry))}
         if any(change.judgement.rule == VALUE for change in changed.values()):
@@ -232,6 +233,12 @@ class _Finder:
             judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
             found.append(Replaced(other, entry, judgement, change.nearness))
         return found
+
+    def _at_most(self, entry: Row) -> tuple[str, str, int]:
+        """The turn before which lines were told that an entry may replace: a tale of some time ends nothing told long after it."""
+        said = self._statements.get(entry.id)
+        done = entry.valid.last if entry.happened else entry.valid.first if said and is_past(said.text) else None
+        return min(entry.told, (str(days_before(done, -_SINCE) if done else date.max), "", 0))
 
     def in_slot(self, entry: Row) -> list[Replaced]:
         """What an entry that closes nothing may replace in its slot, one that tells of a move in the other of city and country,
@@ -246,9 +253,7 @@ class _Finder:
         names = keys_of_person(self._index, entry.subject)
         held = (row for slot in slots for row in queries.in_slots(self._index, slot, names))
         open_ = (row for row in held if not (entry.closes and row.slot == entry.slot and row.subject in own))
-        # A tale of some time ends nothing that was told long after it.
-        done = entry.valid.last if entry.happened else entry.valid.first if said and is_past(said.text) else None
-        told = min(entry.told, (str(days_before(done, -_SINCE) if done else date.max), "", 0))
+        told = self._at_most(entry)
         before = (row for row in open_ if row.told < told and row.same != entry.same and is_trusted(row.origin))
         judgement = judged("replacement", "replaces", HEARSAY if "unsure" in marks else "replaced: slot", entry.slot)
         return [Replaced(row, entry, judgement) for row in before]
@@ -310,7 +315,7 @@ class _Finder:
         """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""
         if not is_trusted(older.origin) or older.role not in (Role.FACT.value, Role.ITEM.value) or not _speaks(older):
             return False
-        if newer.task or older.task or None not in (newer.slot, older.slot):
+        if newer.task or older.task or None not in (newer.slot, older.slot) or older.told >= self._at_most(newer):
             return False  # an attempt is no state, and a slot gives way to its own values alone
         is_meant = newer.names or not older.names or "" in self._names(older) or self._is_named(older, said)
         return bool(is_meant) and self._is_beside(older, newer) and self._is_other(older, newer)

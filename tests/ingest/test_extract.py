@@ -146,7 +146,7 @@ def test_the_first_person_becomes_the_speaker(case: dict[str, Any]) -> None:
     ("昨天订好了去杭州的机票。", "2026-03-03"), ("We're six now, two left last week.", "last week (2026-02-23..2026-03-01)"),
     ("Нас теперь шестеро, на прошлой неделе двое ушли.", "(2026-02-23..2026-03-01)"), ("我们团队现在6个人，上周走了两个。", "(2026-02-23..2026-03-01)"),
     ("Remember: this Friday the office is closed", "On 2026-03-06 the office is closed 2026-03-06"), ("Запомни: завтра офис закрыт", "закрыт 2026-03-05"), ("记住：本周五办公室不开门", "不开门 2026-03-06"), ("Remember: as of tomorrow the office is closed", "closed None"),
-    ("Remember: John joins us tomorrow", "2026-03-05 None"), ("Remember: I am 40 today", "2026-03-04 None"), ("Remember: the office is closed today", "2026-03-04 2026-03-04"), ("We fly to Oslo next Friday.", "next Friday"), ("我下周三四请假，带我妈去医院。", "下周三四"), ("My knee is sore after yesterday's run.", "yesterday's"),
+    ("Remember: John joins us tomorrow", "2026-03-05 None"), ("Remember: we get a dog tomorrow", "2026-03-05 None"), ("Запомни: завтра берём собаку", "собаку None"), ("记住：我们明天领养一只狗", "狗 None"), ("Remember: I am 40 today", "2026-03-04 None"), ("Remember: the office is closed today", "2026-03-04 2026-03-04"), ("We fly to Oslo next Friday.", "next Friday"), ("我下周三四请假，带我妈去医院。", "下周三四"), ("My knee is sore after yesterday's run.", "yesterday's"),
     ("Goran will write the migration by Monday.", "by Monday"), ("Договор с Альфой подписываем в понедельник.", "в понедельник"), ("Anna is in Porto until next week.", "until next week."), ("В прошлый понедельник забронировала дом в Казбеги.", "В прошлый понедельник"), ("今晚八点和李娜吃饭。", "今晚 (2026-03-04)"),
 ])  # fmt: skip
 def test_yesterday_becomes_a_date(said: str, told: str) -> None:

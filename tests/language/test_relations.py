@@ -113,8 +113,8 @@ def test_a_long_line_states_nothing(hostile: str) -> None:
 @pytest.mark.parametrize(("text", "closes"), [
     ("I live in Porto.", True), ("I now live in Porto", True), ("I live in Porto now.", True), ("I live in Porto with my brother", False),
     ("We use MySQL", True), ("We moved to MySQL, and rolled it back.", False),
-    ("My name is Wrong", False), ("I work at Starbucks on Fridays", False),
-    ("Живу в Твери", True), ("Живу в Твери на выходных", False), ("Меня зовут Папа", False),
+    ("My name is Wrong", False), ("I work at Starbucks, on Fridays from home", False),
+    ("Живу в Твери", True), ("Живу в Твери, на выходных у мамы", False), ("Меня зовут Папа", False),
     ("Имя: README", False), ("Project: Phase 2", False),
     ("我住在苏州", True), ("我住在苏州，这个月", False), ("我叫代驾", False),
 ])  # fmt: skip

@@ -71,8 +71,7 @@ def test_the_cost_of_a_hit_counts_its_citation_and_its_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "question"),
-    [("The nets were mended", "nets"), ("Сети чинили снова", "сети"), ("又修好了渔网", "渔网")],
+    ("said", "question"), [("The nets were mended", "nets"), ("Сети чинили снова", "сети"), ("又修好了渔网", "渔网")]
 )
 def test_a_budget_is_filled_where_nobody_counts(tmp_path: Path, said: str, question: str) -> None:
     """30 lines that answer: ten of them, `-k` of them, or as many as a budget has room for; by the library, MCP and several folders."""

@@ -135,10 +135,7 @@ def test_no_last_line_swallows_the_first_new_one(section: str) -> None:
 
 
 def test_a_page_that_cannot_be_closed_is_refused_and_not_written() -> None:
-    with (
-        patch("memctl.retain.retain.open_end", lambda _: None),
-        pytest.raises(Refused, match="open block") as refused,
-    ):
+    with patch("memctl.retain.retain.open_end", lambda _: None), pytest.raises(Refused, match="open block") as refused:
         addition("```\n", [TEA], DAY)
     assert refused.value.cure
 

@@ -310,14 +310,14 @@ def test_a_question_whose_lines_changed_is_not_answered(tmp_path: Path, change: 
 @pytest.mark.parametrize(
     "plan",
     [
-        "Moves to Dresden on 20 November", "20 ноября переезжает в Казань", "11月20日搬家到成都",
+        "Moves to Dresden on 20 November", "20 ноября переезжает в Казань", "11月20日搬家到成都", "Her trip is postponed until 20 November", "Поездку отложили до 20 ноября",
         "The dentist moved her appointment to 20 November", "Врач сдвинул приём на 20 ноября", "牙医把预约改到了11月20日",
     ],
 )  # fmt: skip
 def test_a_day_without_a_year_that_has_passed_is_asked_about_and_ends_nothing(tmp_path: Path, plan: str) -> None:
     yearly = ["День рождения мамы 20 ноября", "Her wedding anniversary: 20 November", "爸妈的结婚纪念日11月20日"]
     others = ["Moved to Berlin on 1 November", "Sings on 24 December", "Ran 5 km", "Is away on 1 May"]
-    others += ["Moved to 20 Rose Lane on 20 November", "Отложил книгу 20 ноября", "搬到了二十楼"]
+    others += ["Moved to 20 Rose Lane on 20 November", "Отложил книгу 20 ноября", "Закрыто до 20 ноября"]
     others += ["From next week on works in Lyon", "Со следующей недели работает в Туле", "从下周起在西安上班"]  # begins
     others += ["From 20 November she works less", "С 20 ноября работает меньше", "从11月20日起少上班"]
     facts = "".join(f"- W @Anna: {text}\n" for text in (plan, *others, *yearly))

@@ -13,6 +13,7 @@ import pytest
 from calls import http, mcp
 from counting import calls
 from face_helpers import call, memory_on, write_pages
+from store_helpers import table
 
 from memctl.agents.act import act
 from memctl.errors import NothingFound, Refused
@@ -326,6 +327,16 @@ def test_a_wider_wording_closes_nothing_and_asks(tmp_path: Path, pair: dict[str,
     place.memory.answer(offer.id, "y")
     assert [hit.content for hit in place.memory.facts()] == [pair["newer"]]
     assert not [each for each in place.memory.review() if each.kind == "replaced"]
+
+
+@pytest.mark.parametrize(("older", "newer"), table("of-another-time"))
+def test_what_was_long_ago_or_is_so_at_times_is_no_other_value(tmp_path: Path, older: str, newer: str) -> None:
+    place = Place(tmp_path, f"- W: {newer}\n")
+    assert not place.memory.facts()
+    (tmp_path / DAY).rename(tmp_path / "memory/2025-11-27.md")
+    write_pages(tmp_path, {DAY: f"- W: {older}\n"})
+    assert [(hit.content, hit.perhaps_superseded_by) for hit in place.memory.facts()] == [(older, None)]
+    assert not place.memory.review()
 
 
 def test_the_owner_by_name_is_whom_lines_without_one_are_about(tmp_path: Path) -> None:

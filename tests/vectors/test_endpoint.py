@@ -15,7 +15,7 @@ from model_server import saying, server
 import memctl
 
 PAGES = {
-    "memory/2025-11-27.md": "## Retain\n\n- W @Atlas: The database is PostgreSQL\n- W @Пётр: Живёт в Лиссабоне\n- W @爱丽丝: 爱丽丝管理钥匙\n",
+    "memory/2025-11-27.md": "## Retain\n\n- W @Atlas: The database is PostgreSQL\n- W @Пётр: Живёт в Лиссабоне\n- W @爱丽丝: 爱丽丝管理钥匙\n"
 }
 
 

@@ -40,7 +40,7 @@ _SLOT_OF = (
     | dict.fromkeys(("part_of", "part_after", "part_of_year"), "part")
     | dict.fromkeys(("cal", "once", "ago_unit"), "unit")
     | dict.fromkeys(("q", "half"), "months_of")
-    | {"rel_after": "rel", "offset_shy": "offset", "nth": "day", "a_season": "season"}
+    | {"rel_after": "rel", "rel_week": "rel", "offset_shy": "offset", "nth": "day", "a_season": "season"}
 )
 _OPENERS = ("since", "until", "before", "after", "from", "between")
 _CALENDAR = frozenset(["calendar", "iso"])

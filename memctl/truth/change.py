@@ -199,7 +199,8 @@ def _judged(pair: _Pair) -> PairJudgement | None:
     lines = pair.lines
     same = _compared(pair, pair.shared)
     found = _other_value(pair, same) or _denied(pair, same)
-    if found or lines.together or "kept" in other.marks:
+    is_elsewhere = frozenset() < pair.shared <= other.brought  # "moved the ficus to the kitchen", where others stand
+    if found or lines.together or "kept" in other.marks or is_elsewhere:
         return found
     like = _compared(pair, pair.common)
     return next(filter(None, (rule(pair, like) for rule in (_ended, _changed, _topic, _alike))), None)

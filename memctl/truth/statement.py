@@ -49,7 +49,7 @@ class ReadSentence(NamedTuple):
     are what one has one of at a time ("residence"), `others` (topic, stem) of whoever else is its subject, `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
     them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"), `aside` what
-    something was done for, and people by their title. Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
+    something was done for, and people by their title, `brought` where it brings a thing. Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
 
     text: str
@@ -69,6 +69,7 @@ class ReadSentence(NamedTuple):
     money: frozenset[str] = frozenset()
     aside: frozenset[str] = frozenset()
     others: frozenset[tuple[str, str]] = frozenset()
+    brought: frozenset[str] = frozenset()
 
     @property
     def is_long(self) -> bool:
@@ -199,10 +200,19 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
         units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),
         money=frozenset(word for unit in _matched("money", text) for word in _content(unit, names)),
+        brought=_brought(text, names),
         aside=(whole.words.difference(_content(told, names)) if told != text else frozenset()).union(
             word for titled in _compiled("titled", spoken_in(text)).findall(text) for word in _content(titled, names)
         ),
     )
+
+
+def _brought(text: str, names: frozenset[str]) -> frozenset[str]:
+    """What is said only of where a thing was brought: "moved the ficus to the *kitchen*"."""
+    found = list(_compiled("destination", spoken_in(text)).finditer(text))
+    where = " , ".join(said[said.lastindex or 0] for said in found)
+    rest = " , ".join(said[0].removesuffix(said[said.lastindex or 0]) for said in found)
+    return frozenset(_content(where, names)).difference(_content(rest, names))
 
 
 def without_purpose(text: str, marks: Set[str] | None = None) -> str:

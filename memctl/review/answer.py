@@ -30,6 +30,7 @@ from . import keep
 from .collect import core_proposal, open_questions, questions
 from .question import OFFERED, REWORDED, Question, answer_line, forget_shown, keep_text, reworded, shown, words_of
 
+_SHORT = 200  # characters of a note whose whole text may stand in a slot
 _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
 
 
@@ -137,10 +138,15 @@ def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry
 
 
 def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> Fact:
-    """The line of a yes; where the older line fills a slot and the newer none, the newer one once more, in that slot."""
+    """The line of a yes; where the older line fills a slot and the newer none, the newer one once more, in that slot; also
+    a short note, as the fact that it states."""
     rows = {row.ref: row for row in memory.run(lambda at: by_refs(at.index, question.about)) if row.block is None}
     old, new = map(rows.get, question.about)
-    (older, newer), said = question.sides, question.sides[-1].fact
+    older, newer = question.sides
+    if newer.fact is None and len(newer.content) <= _SHORT:
+        newer = replace(newer, fact=Fact(Kind.WORLD, one_line(newer.content)))
+        question = replace(question, sides=(older, newer))
+    said = newer.fact
     if not (old and new and said) or old.slot is None or new.slot is not None or said.kind is Kind.OPINION:
         return line
     others = tuple(name for name in said.entities if entity_key(name) != old.subject)

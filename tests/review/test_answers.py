@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from face_helpers import fixture_copy, snapshot, write_pages
 from review_helpers import DAY, NOW, PAGES, SAID, asked, memory_with
+from store_helpers import table
 
 from memctl.errors import MemctlError, NothingFound, Refused, Usage
 from memctl.facts import Fact, Kind
@@ -164,6 +165,14 @@ def test_a_yes_ends_when_the_newer_line_does_and_names_what_it_replaces_once(
         assert len(line.supersedes) == len(set(line.supersedes)) == 2
         (held,) = [hit for hit in memory.facts() if hit.key == "cat-tool"]
         assert held.content.endswith(words or newer.text) and not held.whose
+
+
+@pytest.mark.parametrize(("older", "note"), table("notes-in-a-slot"))
+def test_a_yes_to_a_note_fills_the_slot(tmp_path: Path, older: str, note: str) -> None:
+    pages = {DAY: f"- W: {older}\n", "memory/2025-11-25.md": f"- {note}\n"}
+    with memory_with(tmp_path, pages=pages) as memory:
+        memory.answer(asked(memory, "replaced").id, "y")
+        assert [hit.content for hit in memory.facts()] == [note]
 
 
 @pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)

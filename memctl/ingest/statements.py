@@ -31,8 +31,6 @@ _ROOMY = 6  # terms from which a statement counts as exact in one more way
 _CODE, _SINGLE = r"`[^`\n]*`", r"(?<!\w)'[^'\n]{2,}'(?!\w)"
 _COMMA = re.compile(r"[,，](?!\d)\s*")
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
-
-
 _Clause = tuple[Sentence, int, int]  # with where it begins and ends
 _LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0, "named_person": 0}
 """How exact a statement must be by a rule to be worth a question; 1 for other rules."""

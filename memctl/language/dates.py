@@ -276,9 +276,8 @@ def _point(tokens: list[DateToken], at: int, level: int) -> _Point | None:
         end, node, path = open_paths.pop()
         if "" in node and node[""][0] <= level:
             found.append((end, *node[""], path))
-        for name in tokens[end].readings if end < len(tokens) else ():
-            if name in node:
-                open_paths.append((end + 1, node[name], [*path, name]))
+        readings = tokens[end].readings if end < len(tokens) else ()
+        open_paths += [(end + 1, node[name], [*path, name]) for name in readings if name in node]
     if not found:
         return None
     end, level, meaning, path = max(found, key=lambda each: (each[0], -each[1]))

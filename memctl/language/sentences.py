@@ -85,8 +85,6 @@ def opens_fence(line: str) -> str:
 
 
 _SIGNS = frozenset("{};=).&x:X")  # one of these is in whatever _MACHINE_HOLDS finds
-
-
 _LEVEL = "ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE"
 _MACHINE_BEGINS = (
     r"\s*(?:\$ \S|>>> |#!|//|/\*|\*/|at\s+[\w$.<>/]+\s?\(|File \"|Traceback|\.\.\. \d+ more|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"

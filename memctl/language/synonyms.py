@@ -13,7 +13,6 @@ from .words import languages, lines
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = 3  # letters by which the groups of a word are found, more of a long one: no ending begins before
 
-
 Expansion = tuple[tuple[str, ...], tuple[str, ...]]
 """Tokens that, one after another, stand for terms of a question; and those terms."""
 

@@ -14,7 +14,6 @@ from .page import front_matter_end
 
 MAX_FRONT_MATTER = 32 * 1024  # characters; YAML takes 7 s/MB
 
-
 _NESTED = re.compile(r"(?:[\[{]\s*){64}")  # nobody writes so, and PyYAML takes quadratic time for it
 
 

@@ -33,7 +33,6 @@ _MARKER = re.compile(r"^\s*(?:(?:[-*+]\s+)+|\d{1,9}[.)]\s+)(?=\S)")
 _HASHES = re.compile(r"^\s*#{1,6}(?:\s+|$)|(?<!\s)\s++#++\s*+$")
 _UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*")
 
-
 _HAN = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 
 

@@ -138,8 +138,7 @@ def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry
 
 
 def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> Fact:
-    """The line of a yes; where the older line fills a slot and the newer none, the newer one once more, in that slot; also
-    a short note, as the fact that it states."""
+    """The line of a yes; where the older line fills a slot and the newer, or a short note, none, that once more, in that slot."""
     rows = {row.ref: row for row in memory.run(lambda at: by_refs(at.index, question.about)) if row.block is None}
     old, new = map(rows.get, question.about)
     older, newer = question.sides

@@ -200,19 +200,19 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
         units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),
         money=frozenset(word for unit in _matched("money", text) for word in _content(unit, names)),
-        brought=_brought(text, names),
+        brought=_brought(text, whole.words, names),
         aside=(whole.words.difference(_content(told, names)) if told != text else frozenset()).union(
             word for titled in _compiled("titled", spoken_in(text)).findall(text) for word in _content(titled, names)
         ),
     )
 
 
-def _brought(text: str, names: frozenset[str]) -> frozenset[str]:
-    """What is said only of where a thing was brought: "moved the ficus to the *kitchen*"."""
-    found = list(_compiled("destination", spoken_in(text)).finditer(text))
-    where = " , ".join(said[said.lastindex or 0] for said in found)
-    rest = " , ".join(said[0].removesuffix(said[said.lastindex or 0]) for said in found)
-    return frozenset(_content(where, names)).difference(_content(rest, names))
+def _brought(text: str, words: frozenset[str], names: frozenset[str]) -> frozenset[str]:
+    """Those words that say only where a thing was brought: "moved the ficus to the *kitchen*"."""
+    rest = text
+    for said in _compiled("destination", spoken_in(text)).finditer(text):
+        rest = rest.replace(said[said.lastindex or 0], " ")
+    return words.difference(_content(rest, names)) if rest != text else frozenset()
 
 
 def without_purpose(text: str, marks: Set[str] | None = None) -> str:

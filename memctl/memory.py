@@ -159,12 +159,13 @@ class Memory(OpenMemory):
             done = replace(done, warnings=(*done.warnings, *self.run(lambda at: tuple(retain.slips(at, facts)))))
         return done
 
-    def near(self, done: Retained, *, vectors: bool = True) -> tuple[tuple[Question, ...], ...]:
+    def near(self, done: Retained, *, aside: bool = False) -> tuple[tuple[Question, ...], ...]:
         """For each fact that was just kept, up to three earlier lines that it may replace, as questions for whoever wrote it.
 
-        `answer` takes them by id; they do not wait in `review`. None for more than ten facts at once. Without `vectors` by words alone.
+        `answer` takes them by id; they do not wait in `review`. None for more than ten facts at once. What is shown `aside`, where
+        an agent may not look, is found by words alone, and the hook beside the agent's next prompt asks once more.
         """
-        return offers.near(self, done.kept, vectors)
+        return offers.near(self, done.kept, aside)
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
         """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, min_importance, tags,

@@ -109,14 +109,14 @@ class _Actor:
         """The result of a command, whatever comes in its way."""
         jobs: dict[str, Callable[[Command], CommandResult]] = {
             "SAVE_FACT": self._save_fact, "GET_FACT": self._get_fact, "SEARCH_MEMORY": self._search,
-            "SAVE_DOC": self._save_doc, "READ_DOC": self._read_doc,
+            "SAVE_DOC": self._save_doc, "READ_DOC": self._read_doc, "ANSWER": self._answer,
         }  # fmt: skip
         try:
             if command.problem:
                 raise Usage(command.problem, "write it again, whole")
             if number >= MOST:
                 raise Usage(f"more than {MOST} commands in one reply", "write the rest in the next one")
-            if self._read_only and command.name.startswith("SAVE"):
+            if self._read_only and command.name.startswith(("SAVE", "ANSWER")):
                 raise Refused("nothing may be saved here", "act was called with --read-only")
             return jobs[command.name](command)
         except MemctlError as error:
@@ -129,9 +129,19 @@ class _Actor:
         (one,), (near,) = kept.kept, seen.near(kept)
         done = "stood there already" if one.already else "would be saved" if self._dry_run else "saved"
         notes += list(kept.warnings)
-        told = "; ".join([f"{done}: {one.citation} ^{one.ref}", *notes])
-        data = one.as_json() | {"origin": fact.source, "notes": notes, "near": [each.offer_json() for each in near]}
-        return CommandResult(command.name, command.line, True, told, diff=kept.diff, data=data)
+        offered = [each for each in near if each.why]
+        asked = [f"it may replace what stands below; ANSWER {each.HOW}" for each in offered[:1]]
+        told = "; ".join([f"{done}: {one.citation} ^{one.ref}", *notes, *asked])
+        data = one.as_json() | {"origin": fact.source, "notes": notes, "near": [each.offer_json() for each in offered]}
+        older = "\n".join(f"- {each.id} {each.older}" for each in offered)
+        return CommandResult(command.name, command.line, True, told, recalled=older, diff=kept.diff, data=data)
+
+    def _answer(self, command: Command) -> CommandResult:
+        given, key = _required(command, "question"), _required(command, "option").lower()
+        done = self._seen.answer(given, key, said_by="agent", dry_run=self._dry_run)
+        told = f"{'would be answered' if self._dry_run else 'answered'}: {done.citation}"
+        data = {"id": done.question.id, "option": done.option, "source": str(done.citation)}
+        return CommandResult(command.name, command.line, True, told, diff=done.diff, data=data)
 
     def _get_fact(self, command: Command) -> CommandResult:
         key = _required(command, "key")

@@ -23,15 +23,19 @@ COMMANDS = {
     "SEARCH_MEMORY": ("query", "about", "since"),
     "SAVE_DOC": ("folder", "name", "content", "source"),
     "READ_DOC": ("folder", "name"),
+    "ANSWER": ("question", "option"),
 }
 """The commands, each with its attributes in the order in which they are usually written."""
 
 _ALIASES = {each.name: each.long for each in _IN_REPLIES} | {
     "entity": "about", "subject": "about", "who": "about", "date": "when",
     "dir": "folder", "path": "folder", "title": "name", "file": "name", "filename": "name", "body": "content",
-    "q": "query", "text": "", "": "",
+    "q": "query", "id": "question", "text": "", "": "",
 }  # fmt: skip
-_TEXT = {"SAVE_FACT": "value", "SEARCH_MEMORY": "query", "SAVE_DOC": "content", "GET_FACT": "key", "READ_DOC": "name"}
+_TEXT = {
+    "SAVE_FACT": "value", "SEARCH_MEMORY": "query", "SAVE_DOC": "content", "GET_FACT": "key", "READ_DOC": "name",
+    "ANSWER": "question",
+}  # fmt: skip
 _MOST_LETTERS = 64 * 1024  # of a command without a document; a longer one was not closed
 _MOST_ATTRIBUTES = 16
 _MOST_COMMANDS = 1000  # of a reply; more is not a reply any more

@@ -8,24 +8,33 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+from ..context.fence import fence, tamed
 from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, OverBudget, PageUnreadable
+from ..markdown.lines import split_lines
 from ..memory import Memory
-from ..notes.files import prepare_memory
+from ..notes.files import prepare_memory, read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace, current_folder, find_workspace
 from ..system import append_bounded, run_with_timeout
 
-EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
+if TYPE_CHECKING:
+    from ..memory import Question
+
+EVENTS = {
+    "session-start": "SessionStart", "prompt": "UserPromptSubmit", "post-edit": "PostToolUse", "pre-compact": "PreCompact",
+    "session-end": "SessionEnd",
+}  # fmt: skip
 """Our names of the events, and those of Claude Code and Codex."""
-_SECONDS = {"session-start": 5.0, "prompt": 2.0, "pre-compact": 10.0, "session-end": 2.0}
+_SECONDS = {"session-start": 5.0, "prompt": 2.0, "post-edit": 2.0, "pre-compact": 10.0, "session-end": 2.0}
 _FINISH = 300.0  # what a long transcript may take after the host was let go
 _MOST_INPUT = 8 * 1024 * 1024
 _PROMPT = 20_000  # characters of a prompt that are looked at
@@ -33,6 +42,8 @@ _PROMPT = 20_000  # characters of a prompt that are looked at
 _START_TOKENS, _PROMPT_TOKENS = 2400, 1200
 _SYNC = 1.0
 _LINES = 8  # beside one prompt
+_BAD = 5  # lines of which is told what is wrong with them
+_PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Move to): (.+?)\s*$", re.MULTILINE)  # by Codex
 _MOST_LOG = 256 * 1024
 _HARMLESS = (NoWorkspace, BadSettings, PageUnreadable, LockBusy)  # their words name paths, never what was asked
 
@@ -59,7 +70,7 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
         return json.dumps(done).encode()
 
     # A session may be the first that looks at the folder: its index is finished behind it.
-    outcome = run_with_timeout(job, _SECONDS[event], finish=0.0 if event == "prompt" else _FINISH)
+    outcome = run_with_timeout(job, _SECONDS[event], finish=0.0 if event in ("prompt", "post-edit") else _FINISH)
     said: Any = json.loads(outcome.answer) if outcome.answer is not None else {"log": outcome.trouble}
     logged(said)
     answer: dict[str, Any] | None = said.get("answer")
@@ -135,6 +146,9 @@ def answer_hook(
     memory = Memory(workspace, lambda: now)
     if event == "prompt":
         text = _beside(memory, given.get("prompt"))
+    elif event == "post-edit":
+        view = memory.public() if (pages := [*_written(workspace, given)]) else memory
+        text = "\n\n".join(filter(None, (_edited(view, *page) for page in pages)))
     else:
         try:
             text = memory.session_start(min(settings.budget, _START_TOKENS)).text
@@ -153,7 +167,48 @@ def _beside(memory: Memory, prompt: Any) -> str:
     if not isinstance(prompt, str) or not prompt.strip() or prompt.lstrip().startswith("/"):  # a command of the host
         return ""
     budget = min(memory.workspace.settings.budget, _PROMPT_TOKENS)
-    return memory.beside_prompt(prompt[:_PROMPT], budget, _LINES)
+    from ..review.offers import unanswered
+
+    found = memory.beside_prompt(prompt[:_PROMPT], budget, _LINES)
+    return "\n\n".join(filter(None, (found, _offered(unanswered(memory), "Saved lately, and not settled"))))
+
+
+def _offered(found: Sequence[Question], head: str) -> str:
+    """What is offered, as data, below each newer line its older ones; and how it is answered."""
+    lines = dict.fromkeys(
+        line for each in found for line in (f"- {each.newer} may replace", f"  {each.id} {each.older}")
+    )
+    how = f"by the tool answer, or `memctl review ID KEY`: {found[0].HOW}" if found else ""
+    return f"{head} ({how}):\n{fence(tamed(chr(10).join(lines)))}" if found else ""
+
+
+def _edited(memory: Memory, path: str, lines: Set[str]) -> str:
+    """What there is to say of lines that an agent wrote into a page by itself; mostly nothing."""
+    from ..index.rows import iter_rows  # with the parser of pages, which other events mostly do not need
+    from ..review.offers import offered_beside
+
+    text = read_page(memory.workspace, path).text
+    numbers = {n for n, line in enumerate(split_lines(text), 1) if line.strip() in lines}
+    told = _offered(offered_beside(memory, path, numbers), f"Lines of {path} may replace earlier ones; settle it")
+    faults = [(n, fault) for n, fault in iter_rows(path, text).problems if n in numbers][:_BAD]
+    bad = (f"{path}#L{n}: {tamed(fault.message)}; {tamed(fault.suggestion)}" for n, fault in faults)
+    return "\n".join(filter(None, (told, *bad)))
+
+
+def _written(workspace: Workspace, given: Mapping[str, Any]) -> Iterator[tuple[str, set[str]]]:
+    """The pages into which a tool has just written, each with the lines that are new; of Codex a patch says both."""
+    asked, done = (each if isinstance(each, dict) else {} for each in map(given.get, ("tool_input", "tool_response")))
+    patch = str(asked.get("command", ""))
+    added = "\n".join(line[1:] for line in patch.split("\n") if line.startswith("+"))
+    new, old = (
+        {line.strip() for text in texts for line in str(text or "").split("\n")}
+        for texts in ((asked.get("content"), asked.get("new_string"), added), (asked.get("old_string"), done.get("originalFile")))
+    )  # fmt: skip
+    for name in {str(asked.get("file_path")), *_PATCHED.findall(patch)}:
+        folder, page = os.path.split(os.path.join(str(given.get("cwd")), name))
+        place = Path(os.path.realpath(folder), page)
+        if place.is_relative_to(workspace.root) and workspace.is_page(path := workspace.contain(str(place))):
+            yield path, new - old
 
 
 def _keep(memory: Memory, given: Mapping[str, Any]) -> str:

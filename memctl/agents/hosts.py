@@ -16,6 +16,7 @@ from .. import __version__
 from ..markdown.blocks import edited, splice
 from ..markdown.lines import common_start
 from ..markdown.markers import find_blocks
+from .hooks import EVENTS
 from .jsonc import JsonNode, Misfit, insert, parse, remove, same, where
 
 BLOCK = "memctl"  # the name of the managed block in Markdown files
@@ -239,8 +240,8 @@ SCOPES = ("user", "project")  # and `plugin`, which is asked for by its folder: 
 NAME = "memctl"  # of the MCP server
 # How long a host waits for a hook, in seconds: more than `memctl hook` itself takes at most (agents/hooks.py).
 # Codex allows the end of a session 3 seconds and complains about more.
-_SECONDS = {"session-start": 10, "prompt": 5, "pre-compact": 15, "session-end": 3}
-_CLAUDE = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
+_SECONDS = {"session-start": 10, "prompt": 5, "post-edit": 5, "pre-compact": 15, "session-end": 3}
+_EDITS = "Edit|Write|apply_patch"  # the tools that change a file
 # Cursor's beforeSubmitPrompt cannot add anything to a prompt.
 _CURSOR = {"session-start": "sessionStart", "pre-compact": "preCompact", "session-end": "sessionEnd"}
 
@@ -311,6 +312,7 @@ def _hooks(wish: Wish, names: Mapping[str, str], grouped: bool = True) -> tuple[
         hook: dict[str, Any] = {"command": f"{wish.command('hook', event)} || exit 0"}
         if grouped:
             hook = {"hooks": [{"type": "command", **hook, "timeout": _SECONDS[event]}]}
+            hook = {"matcher": _EDITS} | hook if event == "post-edit" else hook
         pieces.append(HostEntry(("hooks", name), hook, item=True, kin=f" hook {event} -w "))
     return tuple(pieces)
 
@@ -326,7 +328,7 @@ def _claude_code(wish: Wish) -> list[File]:
         servers, settings = own / ".mcp.json", own / "hooks/hooks.json"
     entry = HostEntry(("mcpServers", NAME), {"type": "stdio", **wish.server(), "env": {}})
     found = [File(str(servers), "json", "MCP server", (entry,)), _skill(own / "skills", wish)]
-    found.append(File(str(settings), "json", "hooks", _hooks(wish, _CLAUDE)))
+    found.append(File(str(settings), "json", "hooks", _hooks(wish, EVENTS)))
     return [*found, *_manifests(wish)] if wish.scope == "plugin" else found
 
 
@@ -349,7 +351,7 @@ def _codex(wish: Wish) -> list[File]:
     entry = HostEntry(("mcp_servers", NAME), wish.server())
     return [
         File(str(folder / "config.toml"), "toml", "MCP server", (entry,)),
-        File(str(folder / "hooks.json"), "json", "hooks", _hooks(wish, _CLAUDE)),
+        File(str(folder / "hooks.json"), "json", "hooks", _hooks(wish, EVENTS)),
         File(str(agents / "AGENTS.md"), "block", "instructions", body=_text(wish)),
     ]
 

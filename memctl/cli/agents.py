@@ -225,7 +225,7 @@ def _print_files(call: Call, made: "Connected", is_wanted: bool, undo: bool) -> 
 
 
 @command("hook", "memctl hook prompt < event.json")
-def hook(call: Call, event: str = argument("EVENT", "session-start, prompt, pre-compact or session-end.")) -> None:
+def hook(call: Call, event: str = argument("EVENT", "session-start, prompt, post-edit, pre-compact or session-end.")) -> None:  # fmt: skip
     """What hosts run at certain moments: reads their JSON on stdin, answers in theirs. Never fails, never keeps them waiting."""
     from ..agents.hooks import run_hook
 

@@ -52,7 +52,7 @@ def retain(
         raise Usage("nothing to retain", "give the text, or - and pipe in one fact a line")
     done = call.memory.retain(lines, allow_secrets=allow_secrets, **given)
     is_asked = not dry_run and (call.out.json or not call.out.quiet)
-    print_retained(call, done, dry_run, call.memory.near(done, vectors=call.out.json) if is_asked else ())
+    print_retained(call, done, dry_run, call.memory.near(done, aside=not call.out.json) if is_asked else ())
 
 
 @command("recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)

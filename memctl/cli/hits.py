@@ -203,8 +203,9 @@ def print_retained(call: Call, done: "Retained", dry_run: bool, near: "Sequence[
         if kept.already:
             call.out.note(f"already there: {kept.citation}")
     call.out.note(*(f"warning: {warning}" for warning in done.warnings))
-    for each in (each for each in offered if each.is_telling):
-        call.out.note(f"may replace {defused(each.older)}: `memctl review {each.id} y` if so, b both hold, n neither")
+    told = [each for each in offered if each.is_telling]
+    call.out.note(*(f"may replace {defused(each.older)}: `memctl review {each.id} y`" for each in told))
+    call.out.note(*(each.HOW for each in told[:1]))
 
 
 def print_passages(call: Call, passages: "Sequence[Passage]") -> None:

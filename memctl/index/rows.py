@@ -16,7 +16,7 @@ from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key,
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan, says
 from ..markdown.front_matter import read_front_matter
-from ..markdown.grammar import OPINIONS, Problem, parse_bullet, split_block_id
+from ..markdown.grammar import OPINIONS, Problem, parse, parse_bullet, split_block_id
 from ..markdown.lines import MAX_LINE, Role, without_sealed
 from ..markdown.page import Entry, Page, parse_page
 from ..markdown.private import private_lines
@@ -34,6 +34,8 @@ _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 _WEEK, _YEAR = 7, 366  # days
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
 _ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
+# With attributes or entities: "W: …" alone may be anything, as may "O(1): …".
+_MARKED = re.compile(r"[WBOS](?:\(\s*\w+\s*=|(?:\([^()]*\))? @)")
 _TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
 _CLAUSE_END = re.compile(r"[,;.!?…]\s+|\s[-–—]\s|[，。；！？]")
 _FILE = re.compile(r"\]\(<?([^()<>\n]+?\.(?:md|markdown))(?:#(?!L\d)[^()<>\n]*)?>?\)", re.IGNORECASE)
@@ -53,7 +55,7 @@ def iter_rows(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
     day = log_day(path)
     front = read_front_matter(page.front_matter)
-    problems = list(page.problems)
+    problems = [*page.problems, *(_stray_facts(page) if day else ())]
     if front is None:
         bad = Problem(1, "front matter that is not a YAML mapping, or over 32 KiB", "write `key: value` lines")
         problems.insert(0, (1, bad))
@@ -64,6 +66,16 @@ def iter_rows(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
         cut = Problem(1, "more entries than a page can have; the rest is not searched", "split the page")
         problems.append((page.entries[fitting].span.line, cut))
     return PageRows(path, day, title, entity, _rows(path, page, day, front or {}, held or {}), tuple(problems))
+
+
+def _stray_facts(page: Page) -> Iterator[tuple[int, Problem]]:
+    """Items of a log that are meant as facts, and stand where none is read."""
+    cure = "move it there, or put it into `backticks`"
+    stray = Problem(1, "reads as a fact, but facts stand under a heading `Retain`: it is a note", cure)
+    for entry in page.entries:
+        is_item = entry.role is Role.ITEM and entry.block is None
+        if is_item and _MARKED.match(entry.content) and isinstance(parse(entry.content), Fact):
+            yield entry.span.line, stray
 
 
 def _page_title(path: str, page: Page) -> str:

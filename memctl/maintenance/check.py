@@ -18,13 +18,12 @@ from ..facts import Citation, Fact, is_trusted
 from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
-from ..language.dates import log_day
 from ..language.names import entity_key, link_target, without_code
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.blocks import conflict_sides
 from ..markdown.escape import beginning, one_line, sources
-from ..markdown.grammar import OPINIONS, QUOTED, parse
+from ..markdown.grammar import OPINIONS, QUOTED
 from ..markdown.lines import Role, sealed_text
 from ..markdown.markers import FORGOTTEN, is_edited, read_tombstone, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page
@@ -36,8 +35,6 @@ from ..recall.query import aliases_fault
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
-# With attributes or entities: "W: …" alone may be anything, as may "O(1): …".
-_MARKED = re.compile(r"[WBOS](?:\(\s*\w+\s*=|(?:\([^()]*\))? @)")
 _NEAR = 0.75  # how like a forgotten line one is that is nearly it: a word was changed
 
 
@@ -137,10 +134,6 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
             if target and entity_key(target.removesuffix(".md")) not in pages.names and not is_file:
                 what = f"[[{target}]] does not lead to a page"
                 yield Finding(path, line, 1, "link", what, "make the page, or correct the name")
-        in_log = entry.role is Role.ITEM and log_day(path) is not None
-        if in_log and _MARKED.match(entry.content) and isinstance(parse(entry.content), Fact):
-            what = "reads as a fact, but facts stand under a heading `Retain`: it is a note"
-            yield Finding(path, line, 1, "grammar", what, "move it there, or put it into `backticks`")
     elif entry.role is not Role.CODE:
         yield from _links(path, line, entry.content, pages)
     if entry.fact:

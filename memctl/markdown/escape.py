@@ -152,8 +152,8 @@ def many(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-COMMAND = r"SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_ -]?DOC"
-"""The names of bracket commands (agents/brackets.py), as models spell them."""
+COMMAND = r"SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_ -]?DOC|ANSWER(?=[^\]】］\n]{1,60}\bq-)"
+"""The names of bracket commands (agents/brackets.py), as models spell them; "answer" is a word too, so it needs an id."""
 
 
 V = TypeVar("V")

@@ -99,6 +99,7 @@ def _find(memory: OpenMemory, ref: str) -> Question:
     if line := settled(memory.index, [ref]).get(ref):
         raise Refused(f"{ref} is settled, by {line.cited}", "delete that line to be asked again")
     last = shown(memory.workspace).get(ref) or shown(memory.workspace, OFFERED).get(ref)
+    last = last or shown(memory.public().workspace, OFFERED).get(ref)  # by a hook or a server
     if last is None:
         found = next((each for each in questions(memory) if each.id == ref), None)
         if found is None:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ..errors import MemctlError
 from ..facts import Fact, Kind, Period, fields, iso_day
@@ -135,6 +135,10 @@ class Question:
     names: tuple[str, ...] = ()
     why: str = ""
     worth: float = 0.0
+    HOW: ClassVar[str] = (
+        "y only if the user said so or the newer line makes the older one untrue, b both hold, n not about the same"
+    )
+    """What whoever is offered an older line is told of the answers, in every door."""
 
     @property
     def id(self) -> str:
@@ -175,6 +179,11 @@ class Question:
     def older(self) -> str:
         """Its first line in few words, for whoever has just written the other one."""
         return f"{self.sides[0].day or 'undated'} {_quote(self.sides[0])} ({self.sides[0].source})"
+
+    @property
+    def newer(self) -> str:
+        """Its last line in few words, for whoever has written several."""
+        return f"{_quote(self.sides[-1])} ({self.sides[-1].source})"
 
     def offer_json(self) -> dict[str, Any]:
         """That line as plain values, and why it is offered; keys are only ever added."""
@@ -266,6 +275,7 @@ class Shown(NamedTuple):
     doubt: Doubt
     words: str
     is_public: bool
+    unseen: str = ""  # since when an agent may not have seen it, as a time
 
 
 def words_of(question: Question) -> str:
@@ -286,7 +296,7 @@ def forget_shown(workspace: Workspace, answered: str) -> None:
 
 def keep_shown(workspace: Workspace, questions: Mapping[str, Shown], name: str = _FILE) -> bool:
     """Keep some questions as shown, in place of those that were; False where the folder cannot be written."""
-    rows = [[ref, one.doubt.kind, one.doubt.about, one.words, one.is_public] for ref, one in questions.items()]
+    rows = [[ref, one.doubt.kind, one.doubt.about, *one[1:]] for ref, one in questions.items()]
     text = json.dumps(rows)
     return text == (_text(workspace, name) or "[]") or _put(workspace, name, text)
 

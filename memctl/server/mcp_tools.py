@@ -194,8 +194,8 @@ def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any)
     line, warnings = done.kept[0].line, _bounded(done.warnings)
     said = [f"{one.citation} ^{one.ref}" + (" stood there already" if one.already else "") for one in done.kept]
     head = "would be kept as:" if dry_run else "kept:"
-    offers = [f"- may replace {each.id} {_safe(each.older)}: answer y if so, b both hold, n neither" for each in near]
-    offered = [fence("\n".join(offers))] if near else []
+    offers = [f"- may replace {each.id} {_safe(each.older)}" for each in near]
+    offered = [fence("\n".join(offers)), f"answer {near[0].HOW}"] if near else []
     told = "\n".join([head, *said, f"  {printable(line)}", *map(_note, warnings), *offered])
     made = {"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}
     return ToolAnswer(made | {"near": [each.offer_json() for each in near]}, told)

@@ -227,7 +227,7 @@ def test_a_plugin_of_claude_code(place: Place) -> None:
     assert re.fullmatch(r"[a-z-]+", plugin["name"]) and plugin["version"] and plugin["author"]["name"]
     assert market["owner"]["name"] and [(one["name"], one["source"]) for one in market["plugins"]] == [("memctl", "./")]
     hooks = json.loads(made["hooks/hooks.json"])["hooks"]
-    assert {"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} == hooks.keys()
+    assert {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SessionEnd"} == hooks.keys()
     for groups in hooks.values():
         words = shlex.split(groups[0]["hooks"][0]["command"])
         assert call(words[1:5], place.project).code == 0 and words[5:] == ["||", "exit", "0"]

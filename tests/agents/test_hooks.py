@@ -184,7 +184,9 @@ def test_rubbish_on_stdin(tmp_path: Path, event: str, name: str) -> None:
 
 
 @posix
-@pytest.mark.parametrize(("stdin", "event"), [*zip(("<&-", "</dev/zero", "</dev/null", "<&-"), EVENTS, strict=True)])
+@pytest.mark.parametrize(
+    ("stdin", "event"), [*zip(("<&-", "</dev/zero", "</dev/null", "</dev/zero", "<&-"), EVENTS, strict=True)]
+)
 def test_no_stdin_at_all(tmp_path: Path, stdin: str, event: str) -> None:
     """Closed, or a device that is never at its end."""
     root = write_pages(tmp_path, {"memory/2025-11-27.md": "- W: x\n"}).root

@@ -15,7 +15,6 @@ from counting import calls
 from face_helpers import call, memory_on, write_pages
 from store_helpers import table
 
-from memctl.agents.act import act
 from memctl.errors import NothingFound, Refused
 from memctl.review.question import Question
 
@@ -268,12 +267,6 @@ def test_servers_offer_it_and_take_the_answer(tmp_path: Path, lang: str) -> None
     sent = http("/v1/retain", text=f"{OTHERS[0]} no more, {OTHERS[1]}, {OTHERS[2]}", about=[name])(place)
     assert http("/v1/answer", id=sent["near"][0]["question"], option="b")(place)["option"] == "b"
     assert "near" not in http("/store", text=f"W @{name}: {new}?")(place)
-
-
-def test_a_model_that_acts_leaves_it_to_the_host(tmp_path: Path) -> None:
-    place = Place(tmp_path, lines("Vera", MOVED["en"][1]))
-    done = act(place.memory, f'[SAVE_FACT about="Vera" value="{MOVED["en"][2]}"]')
-    assert done.results[0].data["near"][0]["content"] == MOVED["en"][1] and "Berlin" not in done.results[0].told
 
 
 def test_offers_that_were_damaged_are_none(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """What memctl judges of text by another hand: tests/data/unseen2, whose README.md says how it was made and when it was looked at.
 
-`python bench/unseen.py [changes updates evidence prompts chats months near] [--list] [--keep DIR]`. Every workspace is made anew;
+`python bench/unseen.py [changes updates evidence prompts chats months near answered] [--list] [--keep DIR]`. Every workspace is made anew;
 `--keep` leaves them in DIR. Words alone with MEMCTL_VECTORS=none, else with the vectors of the model that is installed. `--list` prints what missed, for judging by
 hand and never for tuning. What this version of memctl does not have yet is printed as "not there yet".
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import memctl
+from memctl.language.tokens import estimate
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 NOW = "2026-11-16"
@@ -428,41 +429,122 @@ def near() -> None:
         mine = [row for row in every if row["workspace"] == name and row.get("change", True) and row["older"]]
         older = {row["current"]: (row["keyed"], row["older"]) for row in reversed(mine)}
         with folder(f"near-{name}") as root, memctl.open(root, now=datetime.fromisoformat(NOW)) as memory:
-            pages = {page["path"]: page["text"] for page in rows(f"months/{name}.jsonl")}
-            for path, text in sorted(pages.items(), key=lambda page: (page[0] != "memory.md", page[0])):
-                lines = text.splitlines(keepends=True)
-                for n, line in enumerate(lines):
-                    if re.match(r"- [WBOS][ (:]", line):
-                        (root / path).write_text("".join(lines[:n]), "utf-8")
-                        memory.embed()
-                        done = memory.retain(line[2:], day=Path(path).stem)
-                        group, gold = older.get(f"{path}#L{n + 1}", ("nothing changed", ()))
-                        group = {True: "keyed", False: "words"}.get(group, group)
-                        _near(count[group], memory.near(done)[0], gold, f"{name} {path}#L{n + 1}")
-                (root / path).write_text(text, "utf-8")
+            for source, done in retained(memory, name):
+                group, gold = older.get(source, ("nothing changed", ()))
+                group = {True: "keyed", False: "words"}.get(group, group)
+                _near(count[group], memory.near(done)[0], gold, f"{name} {source}")
     for group, one in count.items():
         print(
             f"near {group}: older line among three {one['there']}, first {one['first']}; with a reason {one['reason']}, to people {one['telling']}"
         )
         shown = ", ".join(f"{one[f'{way} lines'] / one['all']:.2f} {way}" for way in ("there", "reason", "telling"))
         print(f"    lines offered for each of {one['all']} facts: {shown}")
+        for door, (way, _) in DOORS.items():
+            tokens = f"{one[f'{door} tokens'] / one['all']:.0f} tokens a fact"
+            print(f"    {door}: the right line is shown {share(one[way], one['all'])}, {tokens}")
+
+
+def retained(memory: memctl.Memory, name: str) -> Iterator[tuple[str, memctl.Retained]]:
+    """Every fact of a persona, retained one after the other in a log that ends before it; its citation in the whole log."""
+    root = memory.workspace.root
+    pages = {page["path"]: page["text"] for page in rows(f"months/{name}.jsonl")}
+    for path, text in sorted(pages.items(), key=lambda page: (page[0] != "memory.md", page[0])):
+        lines = text.splitlines(keepends=True)
+        for n, line in enumerate(lines):
+            if re.match(r"- [WBOS][ (:]", line):
+                (root / path).write_text("".join(lines[:n]), "utf-8")
+                memory.embed()
+                yield f"{path}#L{n + 1}", memory.retain(line[2:], day=Path(path).stem)
+        (root / path).write_text(text, "utf-8")
+
+
+# What a door shows of the offers, and in which words; act says nearly what MCP says.
+DOORS: dict[str, tuple[str, Callable[[memctl.Question], str]]] = {
+    "MCP retain, act": ("reason", lambda each: f"- may replace {each.id} {each.older}"),
+    "retain on stderr": ("telling", lambda each: f"may replace {each.older}: `memctl review {each.id} y`"),
+    "hook after an edit": ("reason", lambda each: f"- {each.newer} may replace\n  {each.id} {each.older}"),
+}
 
 
 def _near(one: Counter[str], offered: Sequence[memctl.Question], gold: Sequence[str], what: str) -> None:
     right = [any(shows(each.sides[0], source) for source in gold) for each in offered]
     one.update(all=1, first=any(right[:1]))
-    for way, those in (
-        ("there", [True] * len(right)), ("reason", [bool(each.why) for each in offered]),
-        ("telling", [each.is_telling for each in offered]),
-    ):  # fmt: skip
-        one.update({way: any(map(min, right, those)), f"{way} lines": sum(those)})
+    shown = {"reason": [each for each in offered if each.why], "telling": [each for each in offered if each.is_telling]}
+    for way, those in {"there": offered, **shown}.items():
+        found = [is_right for each, is_right in zip(offered, right, strict=True) if each in those]
+        one.update({way: any(found), f"{way} lines": len(those)})
+    for door, (way, told) in DOORS.items():
+        text = dict.fromkeys("\n".join(map(told, shown[way])).split("\n"))
+        one.update({f"{door} tokens": estimate("\n".join([*text, memctl.Question.HOW])) if shown[way] else 0})
     if gold and not any(right):
         missed(what, "is not offered its older line")
 
 
+# -- answered: what comes of it where the agent that writes also answers ---------------------------------------------------
+
+LATER = "2026-11-17"  # the day of its answers, so that no line of a log moves
+
+
+def answered() -> None:
+    for who, wrong_of in (("nobody", None), ("the truth", 0), ("y to one wrong offer in ten", 10)):
+        count: Tally = defaultdict(Counter)
+        for name in dict.fromkeys(row["workspace"] for row in (*rows("changes.jsonl"), *rows("updates.jsonl"))):
+            at = datetime.fromisoformat(LATER)
+            with folder(f"answered-{wrong_of}-{name}") as root, memctl.open(root, now=at) as memory:
+                _answer_all(count, memory, name, wrong_of)
+        one, update, asked = count["words"], count["updates"], count["asked"]
+        print(f"answered by {who}: {asked['offers']} offers, {asked['y']} y, {asked['wrong']} of them wrong")
+        print(f"    current first {one['first']}, older marked {one['older marked']} of {one['all']} changes in words")
+        print(f"    updates right {share(update['right'], update['all'])}, an older one first {update['stale']}")
+        print(f"    true facts closed: {asked['closed']}, after these answers were taken back {asked['left']}")
+
+
+def _answer_all(count: Tally, memory: memctl.Memory, name: str, wrong_of: int | None) -> None:
+    changed = [row for row in rows("changes.jsonl") if row["workspace"] == name and row["change"]]
+    updates_ = [row for row in rows("updates.jsonl") if row["workspace"] == name]
+    gold: dict[str, set[str]] = defaultdict(set)  # what each line replaces: of a series all before it
+    for row in (*changed, *updates_):
+        series = [*sorted(row["older"], key=_place), row["current"]]
+        for n, source in enumerate(series):
+            gold[source].update(series[:n])
+    asked, closed = count["asked"], list[tuple[Any, str]]()
+    for source, done in retained(memory, name):
+        for each in memory.near(done)[0] if wrong_of is not None else ():
+            if each.why:
+                right = any(shows(each.sides[0], older) for older in gold[source])
+                asked.update(offers=1, wrong_offers=not right)
+                is_wrong = not right and bool(wrong_of) and not asked["wrong_offers"] % (wrong_of or 1)
+                given = memory.answer(each.id, "y" if right or is_wrong else "n", said_by="agent")
+                asked.update(y=right or is_wrong, wrong=is_wrong)
+                closed += [(given, str(each.sides[0].source))] * is_wrong
+    for row in changed:
+        _change(count, row, memory.recall(row["question"], k=20).hits, set())
+    for row in updates_:
+        first = memory.recall(row["question"], k=10).hits[:1]
+        right, stale = (any(shows(hit, at) for hit in first for at in its) for its in ([row["current"]], row["older"]))
+        count["updates"].update(all=1, right=right, stale=stale)
+    over = set().union(*gold.values())
+    for when in ("closed", "left"):
+        lost = [source for _, source in closed if source not in over and _is_closed(memory, source)]
+        asked.update({when: len(lost)})
+        for given, _ in reversed(closed) if when == "closed" else ():
+            memory.take_back(given)
+
+
+def _place(source: str) -> tuple[str, int]:
+    path, _, line = source.partition("#L")
+    return path, int(line)
+
+
+def _is_closed(memory: memctl.Memory, source: str) -> bool:
+    path, line = _place(source)
+    text = (memory.workspace.root / path).read_text("utf-8").splitlines()[line - 1]
+    return any(hit.superseded_by for hit in memory.recall(text.split(": ", 1)[1], k=5).hits if shows(hit, source))
+
+
 SETS: dict[str, Callable[[], None]] = {
     "changes": changes, "updates": updates, "evidence": evidence, "prompts": prompts, "chats": chats, "months": months,
-    "near": near,
+    "near": near, "answered": answered,
 }  # fmt: skip
 
 

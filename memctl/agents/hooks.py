@@ -169,8 +169,11 @@ def _beside(memory: Memory, prompt: Any) -> str:
     budget = min(memory.workspace.settings.budget, _PROMPT_TOKENS)
     from ..review.offers import unanswered
 
-    found = memory.beside_prompt(prompt[:_PROMPT], budget, _LINES)
-    return "\n\n".join(filter(None, (found, _offered(unanswered(memory), "Saved lately, and not settled"))))
+    view, told = memory.public(), ""
+    found = view.beside_prompt(prompt[:_PROMPT], budget, _LINES)
+    with suppress(MemctlError):  # the other answer goes out anyway
+        told = _offered(unanswered(view), "Saved lately, and not settled")
+    return "\n\n".join(filter(None, (found, told)))
 
 
 def _offered(found: Sequence[Question], head: str) -> str:

@@ -49,31 +49,27 @@ def near(memory: OpenMemory, kept: Sequence[RetainedFact], aside: bool) -> tuple
 def offered_beside(memory: OpenMemory, path: str, lines: Collection[int]) -> list[Question]:
     """The same for facts on some lines of a page, whoever wrote them there: the last ten, none twice, nothing without a reason."""
     known = {one.doubt.about[-1] for one in shown(memory.workspace, OFFERED).values()}
-    facts = (row for row in own_lines(memory.index, path) if row.role == Role.FACT.value and row.line in lines)
-    rows = {row.ref: row for row in sorted(facts, key=lambda row: row.line)}
-    fresh = [row for ref, row in rows.items() if ref not in known][-_AT_ONCE:]
+    rows = {row.ref: row for row in own_lines(memory.index, path) if row.line in lines}
+    facts = (row for ref, row in rows.items() if row.role == Role.FACT.value and ref not in known)
+    fresh = sorted(facts, key=lambda row: row.line)[-_AT_ONCE:]
     found = [each for row in fresh for each in _offers(memory, row, rows) if each.why]
     return found if _keep(memory.workspace, found) else []
 
 
-def unanswered(memory: OpenMemory) -> list[Question]:
-    """At most two offers of the last minutes that an agent may not have seen, and others than the owner may answer; once."""
-    if not any(one.unseen for one in shown(memory.workspace, OFFERED).values()):
-        return []
-    with locked(memory.workspace.memory / "offered.lock", 0.5):
-        last = shown(memory.workspace, OFFERED)
-        keep_shown(memory.workspace, {ref: one._replace(unseen="") for ref, one in last.items()}, OFFERED)
-    since = (memory.now - timedelta(minutes=_MINUTES)).isoformat(timespec="seconds")
-    view = memory.public()
-    found = _still_open(view, [one.doubt for one in last.values() if one.unseen >= since])
-    return found if _keep(view.workspace, found) else []
-
-
 @on_fresh_index
-def _still_open(memory: OpenMemory, doubts: Sequence[Doubt]) -> list[Question]:
-    from .collect import open_questions  # mostly nothing is left to ask
+def unanswered(memory: OpenMemory) -> list[Question]:
+    """At most two offers of the last minutes that an agent may not have seen; once. Of a public view: none about private lines."""
+    whole = memory.workspace.whole
+    if not any(one.unseen for one in shown(whole, OFFERED).values()):
+        return []
+    from .collect import open_questions
 
-    return [*open_questions(memory, doubts)][:_AGAIN]
+    with locked(whole.memory / "offered.lock", 0.5):
+        last = shown(whole, OFFERED)
+        keep_shown(whole, {ref: one._replace(unseen="") for ref, one in last.items()}, OFFERED)
+    since = (memory.now - timedelta(minutes=_MINUTES)).isoformat(timespec="seconds")
+    found = [*open_questions(memory, [one.doubt for one in last.values() if one.unseen >= since])][:_AGAIN]
+    return found if _keep(memory.workspace, found) else []
 
 
 def _keep(workspace: Workspace, found: Sequence[Question], unseen: str = "") -> bool:

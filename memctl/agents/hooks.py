@@ -166,9 +166,9 @@ def _beside(memory: Memory, prompt: Any) -> str:
     """What belongs to a prompt; mostly nothing."""
     if not isinstance(prompt, str) or not prompt.strip() or prompt.lstrip().startswith("/"):  # a command of the host
         return ""
-    budget = min(memory.workspace.settings.budget, _PROMPT_TOKENS)
     from ..review.offers import unanswered
 
+    budget = min(memory.workspace.settings.budget, _PROMPT_TOKENS)
     view, told = memory.public(), ""
     found = view.beside_prompt(prompt[:_PROMPT], budget, _LINES)
     with suppress(MemctlError):  # the other answer goes out anyway
@@ -178,11 +178,11 @@ def _beside(memory: Memory, prompt: Any) -> str:
 
 def _offered(found: Sequence[Question], head: str) -> str:
     """What is offered, as data, below each newer line its older ones; and how it is answered."""
-    lines = dict.fromkeys(
-        line for each in found for line in (f"- {each.newer} may replace", f"  {each.id} {each.older}")
-    )
-    how = f"by the tool answer, or `memctl review ID KEY`: {found[0].HOW}" if found else ""
-    return f"{head} ({how}):\n{fence(tamed(chr(10).join(lines)))}" if found else ""
+    if not found:
+        return ""
+    lines = "\n".join(f"- {each.newer} may replace\n  {each.id} {each.older}" for each in found).split("\n")
+    how = f"by the tool answer, or `memctl review ID KEY`: {found[0].HOW}"
+    return f"{head} ({how}):\n{fence(tamed(chr(10).join(dict.fromkeys(lines))))}"
 
 
 def _edited(memory: Memory, path: str, lines: Set[str]) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import MemctlError
 from ..facts import Fact, Kind, Period, fields, iso_day
@@ -135,9 +135,7 @@ class Question:
     names: tuple[str, ...] = ()
     why: str = ""
     worth: float = 0.0
-    HOW: ClassVar[str] = (
-        "y only if the user said so or the newer line makes the older one untrue, b both hold, n not about the same"
-    )
+    HOW = "y only if the user said so or the newer line makes the older one untrue, b both hold, n not about the same"
     """What whoever is offered an older line is told of the answers, in every door."""
 
     @property

@@ -475,7 +475,7 @@ def _near(one: Counter[str], offered: Sequence[memctl.Question], gold: Sequence[
         one.update({way: any(found), f"{way} lines": len(those)})
     for door, (way, told) in DOORS.items():
         text = dict.fromkeys("\n".join(map(told, shown[way])).split("\n"))
-        one.update({f"{door} tokens": estimate("\n".join([*text, memctl.Question.HOW])) if shown[way] else 0})
+        one.update({f"{door} tokens": estimate("\n".join([*text, shown[way][0].HOW])) if shown[way] else 0})
     if gold and not any(right):
         missed(what, "is not offered its older line")
 

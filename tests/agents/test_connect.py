@@ -21,6 +21,7 @@ import pytest
 import yaml
 from face_helpers import Done, call, write_pages
 
+from memctl.agents import hosts
 from memctl.agents.hosts import HOSTS, SCOPES
 from memctl.agents.jsonc import parse
 from memctl.language.tokens import estimate
@@ -291,6 +292,20 @@ def test_writing_again_with_other_options_replaces_our_own_entry(place: Place, h
         assert has_hooks is (host != "openclaw" and word != "--no-hooks")
     assert place.connect(host, "--undo").code == 0
     assert files(folder) == before
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_older_settings_get_a_new_hook(place: Place, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """Those that a version without the hook after edits wrote; with it they are as if written by this one; undo takes all."""
+    folder = place.fill(host, "user")
+    before, events = files(folder), dict(hosts.EVENTS)
+    monkeypatch.setattr(hosts, "EVENTS", {name: event for name, event in events.items() if name != "post-edit"})
+    assert place.connect(host, "--write").code == 0 and b"post-edit" not in b"".join(files(folder).values())
+    monkeypatch.setattr(hosts, "EVENTS", events)
+    for _ in range(2):
+        assert place.connect(host, "--write").code == 0
+        assert b"".join(files(folder).values()).count(b" hook post-edit ") == 1
+    assert place.connect(host, "--undo").code == 0 and files(folder) == before
 
 
 def test_words_with_blanks_and_quotes_reach_the_shell_and_the_server_whole(place: Place) -> None:

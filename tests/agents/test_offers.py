@@ -119,12 +119,13 @@ def test_an_answer_that_is_quoted_or_recalled_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("lang", MOVED)
 def test_lines_that_an_agent_wrote_by_itself_are_offered_once(tmp_path: Path, lang: str) -> None:
     name, old, new = MOVED[lang]
-    workspace = place(
-        tmp_path, f"W @{name}: {old}", "W(private) @Vera: 公寓, flat, квартира", day=f"- W @{name}: {new}\n"
-    )
-    told = said(workspace, "post-edit", edit(workspace))
+    day = f"- W @{name}: {new}\n\n## Notes\n\n- W(key=a) @{name}: {old}, {new}\n"  # written at once: offered to neither
+    workspace = place(tmp_path, f"W @{name}: {old}", f"W(private) @{name}: 公寓, flat, квартира", day=day)
+    given = edit(workspace, content=f"- W @{name}: {new}\n- W(key=a) @{name}: {old}, {new}")
+    told = said(workspace, "post-edit", given)
+    assert told.count("\n  q-") == 1 and told.count("`Retain`") == 1
     assert f"- “{new}” ({DAY}#L3) may replace\n" in told and f"“{old}” ({OLD}#L3)" in told and Question.HOW in told
-    assert "公寓, flat" not in told and said(workspace, "post-edit", edit(workspace)) == ""
+    assert "公寓, flat" not in told and "may replace" not in said(workspace, "post-edit", given)
     ref = told.partition("\n  ")[2].split()[0]
     assert call(["review", ref, "y"], workspace.root).code == 0  # the command line, as the skill tells it
 

@@ -173,6 +173,7 @@ BELOW = {
     "speed": ("index language vectors", "asks plain FTS5 for the same words, and makes up vectors"),
     "stance": ("judgement markdown stance", "judges pairs one by one, and leaves rules out"),
     "tokens": ("language", "holds the estimate against tokenizers"),
+    "unseen": ("language", "weighs what a door says by the estimate"),
     "warm": ("language", "asks plain FTS5 for the same words"),
     "week_life": ("language", "weighs a prompt by the estimate"),
 }

@@ -29,10 +29,7 @@ from ..system import append_bounded, run_with_timeout
 if TYPE_CHECKING:
     from ..memory import Question
 
-EVENTS = {
-    "session-start": "SessionStart", "prompt": "UserPromptSubmit", "post-edit": "PostToolUse", "pre-compact": "PreCompact",
-    "session-end": "SessionEnd",
-}  # fmt: skip
+EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "post-edit": "PostToolUse", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
 """Our names of the events, and those of Claude Code and Codex."""
 _SECONDS = {"session-start": 5.0, "prompt": 2.0, "post-edit": 2.0, "pre-compact": 10.0, "session-end": 2.0}
 _FINISH = 300.0  # what a long transcript may take after the host was let go

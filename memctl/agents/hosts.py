@@ -241,7 +241,6 @@ NAME = "memctl"  # of the MCP server
 # How long a host waits for a hook, in seconds: more than `memctl hook` itself takes at most (agents/hooks.py).
 # Codex allows the end of a session 3 seconds and complains about more.
 _SECONDS = {"session-start": 10, "prompt": 5, "post-edit": 5, "pre-compact": 15, "session-end": 3}
-_EDITS = "Edit|Write|apply_patch"  # the tools that change a file
 # Cursor's beforeSubmitPrompt cannot add anything to a prompt.
 _CURSOR = {"session-start": "sessionStart", "pre-compact": "preCompact", "session-end": "sessionEnd"}
 
@@ -312,7 +311,7 @@ def _hooks(wish: Wish, names: Mapping[str, str], grouped: bool = True) -> tuple[
         hook: dict[str, Any] = {"command": f"{wish.command('hook', event)} || exit 0"}
         if grouped:
             hook = {"hooks": [{"type": "command", **hook, "timeout": _SECONDS[event]}]}
-            hook = {"matcher": _EDITS} | hook if event == "post-edit" else hook
+            hook = {"matcher": "Edit|Write|apply_patch"} | hook if event == "post-edit" else hook
         pieces.append(HostEntry(("hooks", name), hook, item=True, kin=f" hook {event} -w "))
     return tuple(pieces)
 

@@ -104,9 +104,8 @@ def told_in(conversation: Path) -> Iterator[tuple[str, str, str]]:
                 transcript = Path(folder) / owner / page.name
                 transcript.parent.mkdir(exist_ok=True)
                 transcript.write_text(_as_user(page.read_text("utf-8"), owner), "utf-8")
-                name = _USER if owner == "user" else owner
                 with memctl.open(root, now=moment) as memory:
-                    done = memory.ingest(transcript, apply=True, form="markdown", day=str(day), owner=name, llm=False)
+                    done = memory.ingest(transcript, apply=True, form="markdown", day=str(day), llm=False)
                 for each, kept in zip(done.candidates, done.kept, strict=True):
                     if each.role == "user" or owner == "user":
                         place = f"{'/'.join(conversation.parts[-2:])}/memory/{page.name}#L{each.line}"
@@ -114,11 +113,11 @@ def told_in(conversation: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _as_user(text: str, owner: str) -> str:
-    """A log as a transcript in which the owner is the user; every line keeps its number."""
-    made = []
+    """A log as a transcript in which the owner speaks by name to an assistant; every line keeps its number."""
+    made, name = [], _USER if owner == "user" else owner
     for line in text.splitlines():
         match = _TURN.match(line)
-        made.append(f"**{'User' if match['who'] == owner else 'Assistant'}:** {match['text']}" if match else line)
+        made.append(f"**{name if match['who'] == owner else 'Assistant'}:** {match['text']}" if match else line)
     return "\n".join(made) + "\n"
 
 

@@ -419,7 +419,7 @@ class Memory(OpenMemory):
     ) -> Ingested:  # fmt: skip
         """Candidate facts of a transcript, a file or an open stream; with `apply` they are retained.
 
-        `day` is for messages without a time, `owner` says I in it; `options` are the other fields of IngestOptions in
+        `day` is for messages without a time, `owner` is the speaker who is the owner; `options` are the other fields of IngestOptions in
         ingest/ingest.py. With `seconds`, of a long session only the newest part is looked at.
         """
         made = ingest.read_options(day=dates.day_of("--date", day, self.today), owner=owner, **options)

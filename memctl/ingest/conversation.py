@@ -49,8 +49,7 @@ class Utterance(NamedTuple):
 class Dialogue:
     """The state of a conversation, of bounded size."""
 
-    def __init__(self, owner: str | None = None) -> None:
-        self._owner = owner
+    def __init__(self) -> None:
         self.statements: deque[EarlierStatement] = deque(maxlen=_STATEMENTS)
         self.names: dict[str, None] = {}
         self.person: tuple[int, str] | None = None
@@ -68,9 +67,8 @@ class Dialogue:
 
     def utterance(self, turn: Turn, sentence: Sentence) -> Utterance:
         """A sentence with the name of who said it, or with what a user and an assistant are called in its language."""
-        name = turn.name or (self._owner if turn.role == "user" else None)
         usual = lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0]
-        return Utterance(turn.number, name or usual, sentence)
+        return Utterance(turn.number, turn.name or usual, sentence)
 
     def reported(self, turn: Turn, is_found: bool = False) -> Utterance | None:
         """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.

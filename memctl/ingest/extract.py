@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind
 from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
+from ..language.names import entity_key
 from ..language.relations import relation
 from ..markdown.grammar import printable_line, render
 from .conversation import Dialogue, EarlierStatement, agreed, continued, corrected, finding, joined, outcome
@@ -68,17 +69,19 @@ class CandidateFact(NamedTuple):
 
 
 def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[CandidateFact]:
-    """The candidates of a conversation, in order, each once; `owner` is the name of the person who speaks as the user.
+    """The candidates of a conversation, in order, each once. What the speaker named `owner` says of themselves has no name.
 
     Streaming: looks at a few turns before, never ahead. Never raises, whatever the text.
     """
-    before = Dialogue(owner)
+    before = Dialogue()
     for turn in turns:
         before.add_speaker(turn.role, turn.name)
+        if owner and entity_key(turn.name or "") == entity_key(owner):
+            turn = turn._replace(name=None)
         if turn.role in ("user", "assistant"):
             found = _of_person(turn, before) if turn.role == "user" else _of_assistant(turn, before)
             for each, sentence in found:
-                yield from _candidate(turn, each, sentence, before, owner)
+                yield from _candidate(turn, each, sentence, before)
 
 
 def _of_person(turn: Turn, before: Dialogue) -> Iterator[tuple[FoundStatement, Sentence]]:
@@ -174,12 +177,10 @@ def _of_assistant(turn: Turn, before: Dialogue) -> Iterator[tuple[FoundStatement
             yield found, sentence
 
 
-def _candidate(
-    turn: Turn, found: FoundStatement, sentence: Sentence, before: Dialogue, owner: str | None
-) -> Iterator[CandidateFact]:
+def _candidate(turn: Turn, found: FoundStatement, sentence: Sentence, before: Dialogue) -> Iterator[CandidateFact]:
     """The candidate for what was found, unless it was said before or recalled from memory."""
     language, said = sentence.language, found.told or found.said
-    speaker = (turn.name or owner) if turn.role == "user" else None
+    speaker = turn.name if turn.role == "user" else None
     day = turn.when.date() if turn.when else None
     told, ends = dated(narrated(said, language, speaker, turn.role), language, day)
     text = _tidy(told)
@@ -189,7 +190,7 @@ def _candidate(
     before.name(turn.number, names)
     before.statements.append(EarlierStatement(turn.number, text))
     fact = Fact(
-        found.kind, text, _about(names, text, speaker if turn.name else None, owner), confidence=found.confidence,
+        found.kind, text, _about(names, speaker), confidence=found.confidence,
         importance=found.importance, until=None if found.kind is Kind.EXPERIENCE else ends, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
     )  # fmt: skip
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
@@ -214,14 +215,10 @@ def _tidy(text: str) -> str:
     return printable_line(re.sub(r"[*_]{2}", "", text)).strip(" ,;:-–—•·、，；：")
 
 
-def _about(names: tuple[str, ...], text: str, speaker: str | None, owner: str | None) -> tuple[str, ...]:
-    """Whom a line is about: in a chat of two people first who said it, else last the owner, if the text names them."""
+def _about(names: tuple[str, ...], speaker: str | None) -> tuple[str, ...]:
+    """Whom a line is about: in a chat of two people first who said it."""
     names = tuple(name for name in names if name.strip() and not set("[]|#\n") & set(name))
-    if speaker:
-        names = (speaker, *names)
-    elif owner and owner in text:
-        names = (*names, owner)
-    return tuple(dict.fromkeys(names))[:3]
+    return tuple(dict.fromkeys((speaker, *names) if speaker else names))[:3]
 
 
 def _of_slot(fact: Fact, alone: bool) -> Fact:

@@ -137,7 +137,7 @@ class IngestOptions(NamedTuple):
 
     `form` is one of `formats.FORMS` and `encoding` a codec of Python; None is by content. `day` is for messages without a
     time; None is the day of the file. Candidates of an importance below `least` are refused. `owner` is the name of the
-    person who speaks as the user. `trust_marks` says that no text of a Markdown transcript imitates the mark of a turn. `llm` asks the model of the settings too, where there is one. `only` and `but` are
+    speaker whose words are those of the owner. `trust_marks` says that no text of a Markdown transcript imitates the mark of a turn. `llm` asks the model of the settings too, where there is one. `only` and `but` are
     numbers of candidates as a review shows them.
     """
 

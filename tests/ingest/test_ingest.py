@@ -483,6 +483,24 @@ def test_whatever_is_said_goes_in_once(tmp_path_factory: pytest.TempPathFactory,
             assert not Memory(workspace, lambda: NOW).ingest_exchange(*message).kept
 
 
+@pytest.mark.parametrize(("told", "chat", "owner", "asked"), [
+    ("I live in Berlin", "**User:** Remember that I live in Hamburg.\n\n**Assistant:** Noted.\n", "Nora", "Where do I live? Hamburg"),
+    ("I live in Berlin", "**Nora:** I moved to Hamburg.\n\n**Boris:** I moved to Riga.\n\n**Nora:** Fine.\n", "nora", "Where do I live? Hamburg"),
+    ("Я живу в Берлине", "**Нора:** Запомни, что я живу в Гамбурге.\n\n**Ассистент:** Хорошо.\n", "Нора", "Где я живу? Гамбург"),
+    ("我住在柏林", "**王芳：** 请记住我住在汉堡。\n\n**助手：** 好的。\n", "王芳", "我住在哪里？ 汉堡"),
+])  # fmt: skip
+def test_lines_of_the_owner_have_no_name(tmp_path: Path, told: str, chat: str, owner: str, asked: str) -> None:
+    """So they meet what the owner wrote before, though no line tells the name."""
+    (tmp_path / "chat.md").write_text(chat, "utf-8")
+    with open_memory(tmp_path) as memory:
+        memory.retain(told, day="2025-11-01")
+        memory.ingest(tmp_path / "chat.md", apply=True, owner=owner, day="2025-11-20", trust_marks=True)
+        lines = memory.recall("", key="city").hits
+        assert [hit.entities for hit in lines if "Boris" not in hit.content] == [(), ()]
+        question, _, town = asked.rpartition(" ")
+        assert town in memory.recall(question).hits[0].content
+
+
 @pytest.mark.parametrize(
     ("told", "asked"),
     [

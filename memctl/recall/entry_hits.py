@@ -65,18 +65,19 @@ def hits_of(
 
 
 def _hit(entry: Row, seen: CurrentLine, verdict: Validities, day: date, names: KnownNames) -> Hit:
-    """An entry as it was just read, with its validity, each entity once; a name without a page as it was written."""
+    """An entry as it was just read, with its validity, each entity once, the marked ones first; a name without a page as it was written."""
     text = text_of(entry, seen)
     standing = verdict.validity.get(entry.id)
     by = standing.replaced_by if standing else None
     valid = standing.valid if standing else entry.valid
     known = [*map(names.known_as, text.names), *names.in_text(text.content)]
+    named = dict.fromkeys(map(entity_key, known), "") | {entity_key(name): name for name in reversed(known)}
     return Hit(
         ref=entry.ref,
         kind=Kind(entry.kind),
         day=entry.day,
         valid=valid,
-        entities=tuple({entity_key(name): name for name in reversed(known)}.values())[::-1],
+        entities=tuple(named.values()),
         content=text.content,
         source=seen.cited,
         heading=entry.heading,

@@ -71,6 +71,7 @@ _CHANGED_BOOST = 1.15  # for both lines of a change: where a thing is told in tw
 _PROBLEMS_NAMED = 3  # pages with problems that an answer names
 SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT_BOOST = 1.5  # of the best relevance: what fills the slot that is asked for stands first, whatever the factors do
+_OF_OTHERS = 0.6  # of its relevance, for what fills the owner's slot where that of a relative is asked for
 WEAK = 0.4
 """Of the best score: what is below that belongs to another question."""
 _A_WORD_OR_TWO = 2
@@ -212,7 +213,10 @@ def _with_slots(request: _Request, found: Mapping[int, Score]) -> Mapping[int, S
     """What was found, above it what holds now in the slots that the question asks for: "where do I live?", "which database?"."""
     index, query = request.memory.index, request.query
     owners = _owners_of_slots(request)
-    slots = wording.question_keys(query.words, slot_keys(index, owners)) if owners else []
+    keys = wording.question_keys(query.words, slot_keys(index, owners)) if owners else []
+    slots = wording.keys_of_owner(keys, query.words) if "" in owners else keys
+    others = {row.id for key in keys if key not in slots for row in in_slots(index, key, [""])}
+    found = {i: how._replace(relevance=_OF_OTHERS * how.relevance) if i in others else how for i, how in found.items()}
     rows = [row for slot in slots for row in in_slots(index, slot, owners)]
     if not rows:
         return found

@@ -6,7 +6,7 @@ The words lie in language/data/*/asked.txt. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, timedelta
 from functools import cache
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
 from ..language.names import entity_key, has_han
 from ..language.sentences import speaker_on, split_sentences
-from ..language.words import languages, lines, pattern
+from ..language.words import languages, lines, pattern, words_of
 
 AROUND = 3  # days that "around" a time takes in on each side
 _FEW_MORE = 3  # words that may follow in a sentence of politeness
@@ -101,6 +101,23 @@ def question_keys(words: str, known: Collection[str]) -> list[str]:
     by_form = {key for key, said in _slot_questions() if key in known and said.search(plain)}
     asked = set(query_terms(words))
     return sorted(by_form | {key for key in known if (own := set(query_terms(key))) and own <= asked})
+
+
+def keys_of_owner(keys: Sequence[str], words: str) -> list[str]:
+    """Of keys that a question asks for, those that it asks of the owner: of "my wife's birthday" none, of "my wife" who that is."""
+    formed = {*words_of("asked", "by form alone")} - {key for key, said in _slot_questions() if said.search(words)}
+    keys = [key for key in keys if key not in formed]
+    if _others().isdisjoint(query_terms(words)):
+        return keys
+    own = [key for key in keys if _others().isdisjoint(terms(key))]
+    return (own or keys) if has_wording("as subject", words) else [] if own else keys
+
+
+@cache
+def _others() -> frozenset[str]:
+    """The terms for those whom a question may be about without a name: relatives, friends, a boss, a doctor."""
+    said = (term for word in words_of("asked", "others") for term in terms(word) if len(term) > 1)
+    return frozenset((*words_of("replacement", "kin"), *said))
 
 
 def as_words(name: str) -> str:

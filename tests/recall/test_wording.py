@@ -55,6 +55,38 @@ def test_the_slot_or_the_reason_stands_first(workspace: Workspace, question: str
     assert contents(ask(workspace, question))[0] == first
 
 
+OWN = """## Retain
+
+- W: My name is Ivan Petrov
+- W: Мой день рождения 3 мая
+- W: I live in Riga
+- W: I work at Acme
+- W: My mother is called Olga
+- W: My wife is called Anna
+- W: День рождения жены 9 марта
+- W: 我姐姐住在上海
+- W: 我的医生是李医生
+- W: Моего стоматолога зовут Пётр
+- W: @Anna met @Boris, and Anna left
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What is my mother's name?", "My mother is called Olga"), ("What's my wife's name?", "My wife is called Anna"),
+        ("день рождения жены", "День рождения жены 9 марта"), ("我姐姐住在哪里？", "我姐姐住在上海"), ("Where do I live with my wife?", "I live in Riga"),
+        ("Where do my wife and I live?", "I live in Riga"), ("Who is my doctor?", "我的医生是李医生"), ("Кто мой врач?", "我的医生是李医生"),
+        ("Who is my dentist?", "Моего стоматолога зовут Пётр"), ("как зовут маму?", "My mother is called Olga"), ("我妻子叫什么？", "My wife is called Anna"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_of_a_relative_is_not_the_owners(tmp_path: Path, question: str, first: str) -> None:
+    """Nor does another language hide who somebody is. Names are told in the order of the line."""
+    place = write_pages(tmp_path, {"memory/2025-11-20.md": OWN, "bank/entities/Anna.md": "# Anna\n"})
+    assert ask(place, question).hits[0].content == first
+    assert ask(place, "met").hits[0].entities == ("Anna", "Boris")
+
+
 WHO = {
     "bank/entities/Atlas.md": "---\naliases: [atlas-api]\n---\n\n# Atlas\n\nThe map service of the club.\n",
     "bank/entities/Ирина.md": "# Ирина\n\nРуководит станцией.\n",

@@ -11,15 +11,16 @@ from typing import NamedTuple, Self
 
 from ..errors import NothingFound, PageUnreadable, Refused, Usage
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Filter, by_ids, match
+from ..index.queries.entries import Filter, by_ids, filling_slots, match, own_terms
 from ..index.queries.names import near_name, resolve
 from ..index.row import Entity
 from ..index.rows import rows_of
 from ..language.analyzer import terms
-from ..language.names import entity_key, link_target, slug
+from ..language.names import entity_key, link_target, name_terms, slug
 from ..language.secrets import find_secrets
 from ..markdown.front_matter import front_values, with_names, with_value
 from ..notes.edits import Edit, apply, as_indexed, read_for_edit, writing_alone
+from ..truth.judge import judge
 
 ENTITIES = "bank/entities/"
 MERGED_INTO = "merged_into"
@@ -216,16 +217,33 @@ def _with_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Pla
                 raise Refused(f"{other} is already a name of {entity.name}", cure)
     added = tuple(other for other in aliases if entity_key(other) not in page.keys)
     notes = [f"{other} is a name of {page.name} already" for other in aliases if other not in added]
-    notes += _unknown(memory, name, page)
+    notes += [*_unknown(memory, name, page, added), *_two_values(memory, page, added)]
     edit = page.edited(lambda text: with_names(text, add=added))
     return Named(page.name, page.path, added=added, notes=notes), [edit]
 
 
-def _unknown(memory: OpenMemory, name: str, page: _EntityFile) -> list[str]:
+def _two_values(memory: OpenMemory, page: _EntityFile, added: Sequence[str]) -> list[str]:
+    """A note on the slots that hold one value for the entity and another one for the names that it is given."""
+    given, today = set(map(entity_key, added)), memory.today
+    verdict = judge(memory.index, filling_slots(memory.index, {*given, *page.keys}), today)
+    said = own_terms(memory.index, verdict.entries)
+    held: dict[str, tuple[set[object], set[object]]] = {}
+    for row in verdict.entries.values():
+        if row.slot and row.id in verdict.validity and verdict.validity[row.id].holds(today):
+            # Of a line with `key=` nobody knows which words are the value.
+            value = {*said[row.id].split()} - name_terms(row.named) if row.same == row.content_key else {row.same}
+            held.setdefault(row.slot, (set(), set()))[row.subject in given].add(frozenset(value))
+    slots = sorted(key for key, (own, new) in held.items() if own and new and own != new)
+    what = f"{' and '.join(slots)}: two values, of which the newest holds now; are they two? Then `memctl undo`"
+    return [what] if slots else []
+
+
+def _unknown(memory: OpenMemory, name: str, page: _EntityFile, added: Sequence[str]) -> list[str]:
     """A note on a name that only now gets a page, and that is like another one or stands in no line."""
     if page.file.before is not None:
         return []
     near = near_name(memory.workspace, memory.index, name)
+    near = None if entity_key(near or "") in map(entity_key, added) else near
     if not near and match(memory.index, terms(name), Filter("", ()), 1):
         return []
     return [
@@ -261,10 +279,11 @@ def _merged(memory: OpenMemory, name: str, into: str) -> _Planned:
         _check_may_merge(one, name, merged)
     names = (one.name, *one.aliases) if one else (name,)
     added = tuple(dict.fromkeys(n for n in names if entity_key(n) not in other.keys))
+    notes = [*_unknown(memory, into, other, added), *_two_values(memory, other, added)]
     edits = [other.edited(lambda text: with_names(text, add=added))]
     if one:
         edits.append(one.edited(lambda text: with_value(text, MERGED_INTO, other.name)))
-    return Named(other.name, other.path, added=added, notes=_unknown(memory, into, other)), edits
+    return Named(other.name, other.path, added=added, notes=notes), edits
 
 
 def _check_may_merge(one: _EntityFile, name: str, merged: Sequence[_EntityFile]) -> None:

@@ -97,7 +97,9 @@ def timeline_in(
     rows, is_cut = _slot_rows(memory, name, days)
     asked = Query(about=(name,) if name else (), kinds=(Kind.EXPERIENCE,), days=days if any(days) else None)
     answer = recall_in(memory, asked, k=most + 1)
-    events = sorted((hit for hit in answer.hits if event_day(hit) and not hit.retracted), key=_by_day)
+    drawn = {hit.ref for row in rows[:_SLOTS] for hit in row.versions}  # a move that fills the slot `city` is a bar already
+    told = (hit for hit in answer.hits if event_day(hit) and not hit.retracted and hit.ref not in drawn)
+    events = sorted(told, key=_by_day)
     views = beliefs(memory, about=name) if known is None else known
     held = [(view, points) for view in views if (points := _within(view.curve, days))]
     is_empty = not (rows or events or held)
@@ -106,7 +108,7 @@ def timeline_in(
     left = (
         ("slots that were filled earlier", len(rows) > _SLOTS),
         (f"slot facts older than the newest {_VERSIONS}", is_cut),
-        ("older events", len(events) > most),
+        ("older events", len(answer.hits) > most),
         (many(len(held) - _BELIEFS, "more belief"), len(held) > _BELIEFS),
     )
     left_out = tuple(what for what, is_left in left if is_left)

@@ -201,10 +201,11 @@ def test_what_a_timeline_does_not_draw_is_said(tmp_path: Path) -> None:
 
 def test_what_happened_before_the_first_day_of_a_timeline_has_a_mark_of_its_own(tmp_path: Path) -> None:
     """It would press all others into a corner, were the picture to begin with it."""
-    long_ago = "- B(t=2009-03-05) @Eve: Was born.\n- B @Eve: Sang.\n- B(t=2025-11-09) @Eve: Slept.\n"
+    long_ago = "- B(t=2009-03-05) @Eve: Was born.\n- B @Eve: Sang.\n- B(t=2025-11-09) @Eve: Slept.\n- B(key=pet) @Al: Got a cat.\n"
     root = write_pages(tmp_path, {"memory/2025-11-05.md": long_ago}).root
     assert call(["timeline", "@Eve"], root).out.splitlines()[1].split() == ["happened", "‹", "·"]
     assert call(["timeline", "@Eve", "--since", "2008"], root).out.splitlines()[1].split() == ["happened", "·", ":"]
+    assert call(["timeline", "@Al"], root).out.count("Got a cat.") == 2  # a bar and its line: no event beside them
 
 
 @pytest.mark.parametrize(

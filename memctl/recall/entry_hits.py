@@ -23,7 +23,7 @@ from ..index.queries.filters import headings_on, headings_with
 from ..index.queries.names import KnownNames, first_lines, pages_called
 from ..index.reread import CurrentLine, page_lines, reread, text_of
 from ..index.row import Row
-from ..language.analyzer import terms
+from ..language.analyzer import query_terms, terms
 from ..language.names import entity_key, name_terms
 from ..language.sentences import opens_fence
 from ..markdown.grammar import OPINIONS, parse_bullet
@@ -139,6 +139,19 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
         relevance,
         named,
     )
+
+
+def of_another(words: str, entries: Mapping[int, Row], found: Mapping[int, Score]) -> set[int]:
+    """Lines about another whose name begins as one that a question names in full: "Mei Ling" where it says "Mei Lin"."""
+    wanted = {*query_terms(words)}
+    names = {key: terms(key) for entry in entries.values() for key in entry.named}
+    asked = [{*said} for said in names.values() if said and wanted.issuperset(said)]
+    alike = {
+        k for k, own in names.items() for said in asked if own and own[0] in said and {*own} - said and said - {*own}
+    }
+    others = [i for i, entry in entries.items() if not alike.isdisjoint(entry.named) and "entity" not in found[i].why]
+    held = {i: {*str(found[i].parts.get("own", "")).split(), *name_terms(entries[i].named)} for i in others}
+    return {i for i in others if not any(said <= held[i] for said in asked)}
 
 
 def stating_lines(index: Index, found: Mapping[int, Score], entries: Mapping[int, Row]) -> Mapping[int, Score]:

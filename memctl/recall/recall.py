@@ -71,7 +71,7 @@ _CHANGED_BOOST = 1.15  # for both lines of a change: where a thing is told in tw
 _PROBLEMS_NAMED = 3  # pages with problems that an answer names
 SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT_BOOST = 1.5  # of the best relevance: what fills the slot that is asked for stands first, whatever the factors do
-_OF_OTHERS = 0.6  # of its relevance, for what fills the owner's slot where that of a relative is asked for
+_OF_OTHERS = 0.6  # of its relevance, for what fills the owner's slot where that of a relative is asked for, and for who is called nearly so
 WEAK = 0.4
 """Of the best score: what is below that belongs to another question."""
 _A_WORD_OR_TWO = 2
@@ -312,7 +312,8 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     passed = passing(request.memory.index, set(replaced.values()), request.condition)
     replaced = {old: new for old, new in replaced.items() if new in passed}
     perhaps = {old: pair.newer.id for old, pair in judged.perhaps_replaced.items() if old not in replaced}
-    relevance = {i: found[i].relevance for i in judged.entries}
+    another = entry_hits.of_another(query.words, judged.entries, found)
+    relevance = {i: found[i].relevance * (_OF_OTHERS if i in another else 1) for i in judged.entries}
     for old, new in (*replaced.items(), *perhaps.items()):
         relevance[new] = max(relevance.get(new, 0.0), found[old].relevance)
     for i in {*perhaps.keys(), *perhaps.values()}:

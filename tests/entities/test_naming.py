@@ -383,7 +383,9 @@ def test_a_page_for_a_name_that_no_line_has_says_the_way_back(tmp_path: Path, na
     assert "undo" not in call(["entity", "merge", "Ghost", known], root).err
 
 
-@pytest.mark.parametrize(("one", "other"), [("Mei Lin", "Mei Ling"), ("Анна Кузнецова", "Аня Кузнецова"), ("王芳", "王方")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("Mei Lin", "Mei Ling"), ("Анна Кузнецова", "Аня Кузнецова"), ("王芳", "王方")]
+)
 def test_two_values_of_one_slot_are_named_where_two_become_one(tmp_path: Path, one: str, other: str) -> None:
     """The newest would hold from then on. What both have alike is no doubt, nor is the other name a slip of the first."""
     days = f"- W(key=birthday) [[{one}]]: 3 May\n- W(key=birthday) [[{other}]]: 9 June\n"
@@ -392,5 +394,7 @@ def test_two_values_of_one_slot_are_named_where_two_become_one(tmp_path: Path, o
     before = snapshot(root)
     for words in (["merge", other, one], ["alias", one, other]):
         done = call(["entity", *words], root)
-        assert done.err.endswith("\nbirthday: two values, of which the newest holds now; are they two? Then `memctl undo`\n")
+        assert done.err.endswith(
+            "\nbirthday: two values, of which the newest holds now; are they two? Then `memctl undo`\n"
+        )
         assert call(["undo"], root).code == 0 and snapshot(root) == before

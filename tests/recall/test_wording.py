@@ -87,6 +87,26 @@ def test_what_is_asked_of_a_relative_is_not_the_owners(tmp_path: Path, question:
     assert ask(place, "met").hits[0].entities == ("Anna", "Boris")
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "told", "question"),
+    [
+        ("Mei Lin", "Mei Ling", "Works at Globex in Riga", "Where in Riga does Mei Lin work?"), ("Анна Кузнецова", "Анна Кузьмина", "Аллергия на орехи", "На какие орехи аллергия у Анны Кузнецовой?"),
+        ("王芳", "王方", "对坚果过敏", "王芳对坚果过敏吗？"),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_another_of_nearly_that_name_stands_below(
+    tmp_path: Path, one: str, other: str, told: str, question: str
+) -> None:
+    """Unless the two are one by an alias, or the line names both."""
+    log = f"## Retain\n\n- W [[{one}]]: Born in May\n- W [[{other}]]: {told}\n"
+    page = {f"bank/entities/{one}.md": f"---\naliases: [{other}]\n---\n# {one}\n"}
+    ways = (log, {}), (log, page), (log.replace(told, f"{told} [[{one}]]"), {})
+    pages = [
+        write_pages(tmp_path / str(n), {"memory/2025-11-20.md": text} | more) for n, (text, more) in enumerate(ways)
+    ]
+    assert [told in contents(ask(each, question))[0] for each in pages] == [False, True, True]
+
+
 WHO = {
     "bank/entities/Atlas.md": "---\naliases: [atlas-api]\n---\n\n# Atlas\n\nThe map service of the club.\n",
     "bank/entities/Ирина.md": "# Ирина\n\nРуководит станцией.\n",

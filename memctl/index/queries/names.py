@@ -417,11 +417,6 @@ def spellings(who: Entity) -> list[Listed]:
     return [Listed(stem_key(name), name, who.key) for name in names]
 
 
-def spellings_by_head(who: Entity) -> dict[str, list[Listed]]:
-    """The same by what a text looks them up with."""
-    return by_head((stem_head(name.name), name) for name in spellings(who))
-
-
 def page_of(line: int) -> int:
     """The number of the page that a line stands on."""
     return line >> ORDINAL_BITS

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ExtraBroken, ExtraMissing, MemctlError, NothingFound, OverBudget, Usage
 from ..facts import Period, is_trusted, iso_day
-from ..hits import Answer, Hit, more_line
+from ..hits import Answer, more_line
 from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
@@ -182,7 +182,8 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     weights, named_on_pages = memory.run(lambda opened: _weights_and_names(opened.index, query.words))
     names = named_on_pages.union(_named_in(query.words, named_in_hits))
     times = _times_alone(query, names, memory.today) if asks else ()
-    in_time = {str(hit.source) for hit in answer.hits if _is_of(hit, times)}
+    dated = ((hit, day) for hit in answer.hits for day in (hit.valid.first, iso_day(hit.day)) if day)
+    in_time = {str(hit.source) for hit, day in dated if any(time.holds(day) for time in times)}
     relevant = _relevant(pack.items, names, weights, best, chance >= _SURE, in_time)
     shown = {item.source for item in relevant}
     newer = {hit.superseded_by or hit.perhaps_superseded_by for hit in answer.hits if str(hit.source) in shown}
@@ -200,12 +201,6 @@ def _times_alone(query: Query, names: Collection[str], today: date) -> Sequence[
         rest = re.sub(re.escape(name), "", rest, flags=re.IGNORECASE)
     asked = question_times(rest, today)
     return asked.times if asked.bare else ()
-
-
-def _is_of(hit: Hit, times: Sequence[Period]) -> bool:
-    """True for what was told or began in one of some times."""
-    days = (hit.valid.first, iso_day(hit.day))
-    return any(time.holds(day) for time in times for day in filter(None, days))
 
 
 _LIKELY = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt

@@ -234,8 +234,8 @@ def _two_values(memory: OpenMemory, page: _EntityFile, added: Sequence[str]) -> 
             value = {*said[row.id].split()} - name_terms(row.named) if row.same == row.content_key else {row.same}
             held.setdefault(row.slot, (set(), set()))[row.subject in given].add(frozenset(value))
     slots = sorted(key for key, (own, new) in held.items() if own and new and own != new)
-    what = f"{' and '.join(slots)}: two values, of which the newest holds now; are they two? Then `memctl undo`"
-    return [what] if slots else []
+    doubt = "two values, of which the newest holds now; are they two? Then `memctl undo`"
+    return [f"{' and '.join(slots)}: {doubt}"] if slots else []
 
 
 def _unknown(memory: OpenMemory, name: str, page: _EntityFile, added: Sequence[str]) -> list[str]:

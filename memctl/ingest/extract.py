@@ -189,8 +189,10 @@ def _candidate(turn: Turn, found: FoundStatement, sentence: Sentence, before: Di
     names = names_in(fold(said), language, tuple(before.names))
     before.name(turn.number, names)
     before.statements.append(EarlierStatement(turn.number, text))
+    fit = [name for name in names if name.strip() and not set("[]|#\n") & set(name)]
+    about = tuple(dict.fromkeys([speaker, *fit] if speaker else fit))[:3]  # between people first who said it
     fact = Fact(
-        found.kind, text, _about(names, speaker), confidence=found.confidence,
+        found.kind, text, about, confidence=found.confidence,
         importance=found.importance, until=None if found.kind is Kind.EXPERIENCE else ends, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
     )  # fmt: skip
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
@@ -213,12 +215,6 @@ def _judgement(found: FoundStatement, between_people: bool) -> Judgement:
 def _tidy(text: str) -> str:
     """One line without marks of a list at its ends, closed by a full stop as it was."""
     return printable_line(re.sub(r"[*_]{2}", "", text)).strip(" ,;:-–—•·、，；：")
-
-
-def _about(names: tuple[str, ...], speaker: str | None) -> tuple[str, ...]:
-    """Whom a line is about: in a chat of two people first who said it."""
-    names = tuple(name for name in names if name.strip() and not set("[]|#\n") & set(name))
-    return tuple(dict.fromkeys((speaker, *names) if speaker else names))[:3]
 
 
 def _of_slot(fact: Fact, alone: bool) -> Fact:

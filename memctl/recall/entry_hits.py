@@ -146,9 +146,8 @@ def of_another(words: str, entries: Mapping[int, Row], found: Mapping[int, Score
     wanted = {*query_terms(words)}
     names = {key: terms(key) for entry in entries.values() for key in entry.named}
     asked = [{*said} for said in names.values() if said and wanted.issuperset(said)]
-    alike = {
-        k for k, own in names.items() for said in asked if own and own[0] in said and {*own} - said and said - {*own}
-    }
+    near = ((key, {*own}, said) for key, own in names.items() for said in asked if own and own[0] in said)
+    alike = {key for key, own, said in near if own - said and said - own}
     others = [i for i, entry in entries.items() if not alike.isdisjoint(entry.named) and "entity" not in found[i].why]
     held = {i: {*str(found[i].parts.get("own", "")).split(), *name_terms(entries[i].named)} for i in others}
     return {i for i in others if not any(said <= held[i] for said in asked)}

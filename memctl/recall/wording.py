@@ -107,17 +107,8 @@ def keys_of_owner(keys: Sequence[str], words: str) -> list[str]:
     """Of keys that a question asks for, those that it asks of the owner: of "my wife's birthday" none, of "my wife" who that is."""
     formed = {*words_of("asked", "by form alone")} - {key for key, said in _slot_questions() if said.search(words)}
     keys = [key for key in keys if key not in formed]
-    if _others().isdisjoint(query_terms(words)):
-        return keys
-    own = [key for key in keys if _others().isdisjoint(terms(key))]
-    return (own or keys) if has_wording("as subject", words) else [] if own else keys
-
-
-@cache
-def _others() -> frozenset[str]:
-    """The terms for those whom a question may be about without a name: relatives, friends, a boss, a doctor."""
-    said = (term for word in words_of("asked", "others") for term in terms(word) if len(term) > 1)
-    return frozenset((*words_of("replacement", "kin"), *said))
+    own = [key for key in keys if not has_wording("others", key)] if has_wording("others", words) else []
+    return own if own and has_wording("as subject", words) else [] if own else keys
 
 
 def as_words(name: str) -> str:

@@ -324,6 +324,13 @@ def is_remarked(entry: BeliefEntry) -> bool:
     return entry.end - entry.span.line + 1 > sum(last - first + 1 for first, last in spans)
 
 
+def is_attributed(entry: BeliefEntry) -> bool:
+    """True if a person wrote more into the head than its number, or an end that no evidence gives."""
+    told, is_over = entry.fact, any(bullet.verdict == "superseded" for _, bullet in entry.bullets)
+    until = told.until if is_over else None
+    return told != Fact(told.kind, told.text, told.entities, told.confidence, until=until, block_id=told.block_id)
+
+
 def is_worded_as_stated(entry: BeliefEntry, stated: Bullet) -> bool:
     """True if the id of the line that stated it says that these were its very words; an id of its author's tells nothing."""
     names = tuple(dict.fromkeys([*entry.fact.entities, *mentions(entry.fact.text)]))

@@ -140,7 +140,8 @@ def new_record(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
 def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whole: bool) -> Changes:
     """What has to be made again: what a change of pages, of names or of the day may reach.
 
-    All of it with `whole`, where nothing is known, and where somebody turned back the clock; nothing where nothing changed.
+    All of it with `whole`, where nothing is known, where somebody turned back the clock or changed a page about everybody,
+    by hand or by git: another machine may have known less. Nothing where nothing changed.
     """
     index, today = memory.index, memory.today
     if last is None or whole or last.program != now.program or last.day > now.day:
@@ -148,6 +149,8 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
     then = date.fromisoformat(last.day)
     changed = last.pages.items() ^ now.pages.items()
     pages = {number for number, _ in changed}
+    if not pages.isdisjoint(map(page_id, (OPINIONS, WORLD, EXPERIENCE, LESSONS))):
+        return Changes(True, set(), set(), set(), date.min)
     facts = beliefs.facts_on(index, pages)
     rows = {row.id: row for row in (*facts, *beliefs.facts_turning(index, then, today))}
     if not rows and last == now:
@@ -171,8 +174,6 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
     weeks |= {part for part in parts if part[0] not in "@#"}
     days |= {row.day for row in rows.values() if (row.day or "") > last.day}
     days |= {row.day for row in beliefs.naming(index, renamed, today)}
-    if page_id(OPINIONS) in pages:
-        days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
     return Changes(False, names, tasks, weeks, first)
 

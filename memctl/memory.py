@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -123,17 +122,6 @@ def open_memory(
 def init_workspace(folder: Path, *, git: bool = False) -> InitReport:
     """Make a folder a workspace; nothing is overwritten."""
     return init.init(folder, git)
-
-
-def prepare_merge() -> None:
-    """What git runs before it merges a page of bank/: base, ours and theirs become equal where memctl wrote them."""
-    from .beliefs.page import for_merge
-    from .notes.edits import decoded, encoded
-
-    files = [Path(name) for name in sys.argv[1:]]
-    pages = for_merge(*(decoded(file.read_bytes()) for file in files))
-    for file, text in zip(files, pages, strict=True):
-        file.write_bytes(encoded(text))
 
 
 class Memory(OpenMemory):

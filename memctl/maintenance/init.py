@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import CannotWrite, MemctlError, Usage
-from ..notes.edits import GitFailed, ask_git
+from ..notes.edits import GitFailed, ask_git, decoded, encoded
 from ..notes.files import create, prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
 
@@ -90,13 +90,22 @@ def _is_merged(workspace: Workspace, folder: str, how: str) -> bool:
 
 def _told_to_merge(root: Path) -> list[str]:
     """Tell git of this clone how to merge bank/: a setting that no clone takes along; what was done, if it was to do."""
-    program = "from memctl.memory import prepare_merge; prepare_merge()"
+    program = "import sys; from memctl.maintenance.init import prepare_merge; prepare_merge(sys.argv[1:])"
     driver = _DRIVER.format(shlex.join([sys.executable, "-P", "-c", program]))
     with suppress(GitFailed):  # there is none yet
         if ask_git(root, "config", "merge.memctl.driver").removesuffix("\n") == driver:
             return []
     ask_git(root, "config", "merge.memctl.driver", driver)
     return ["git: pages of bank/ are merged by memctl in this clone; in each other, run `memctl init --git` too"]
+
+
+def prepare_merge(files: Sequence[str]) -> None:
+    """What git runs before it merges a page of bank/: base, ours and theirs become equal where memctl wrote them."""
+    from ..beliefs.page import for_merge
+
+    texts = for_merge(*(decoded(Path(file).read_bytes()) for file in files))
+    for file, text in zip(files, texts, strict=True):
+        Path(file).write_bytes(encoded(text))
 
 
 def _committed(root: Path, own: Sequence[str]) -> list[str]:

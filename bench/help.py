@@ -101,7 +101,7 @@ def completion_rows() -> Iterator[tuple[str, str, str, str]]:
         yield path, "-h --help", "", "Show this message and exit."
     yield "@query filters", "", "|".join(each.name for each in FILTERS), ""
     for language in languages():
-        rows = [line.split() for line in lines(language, "dates")["words"]]
+        rows = [line.split() for line in lines(language, "dates").get("words", ())]
         yield f"@when {language}", "", "|".join(row[2] for row in rows if row[0] == "offset"), ""
 
 

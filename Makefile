@@ -8,7 +8,7 @@ NOW := 2025-11-30
 one_use = $(USER_VENV)/bin/python -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test test-long check bench judge week score torture docs pictures site package lock lowest lowest-calls extras mutants browser fuzz sbom clean
+.PHONY: help demo tour test test-long check bench judge week score torture docs recorded pictures site package lock lowest lowest-calls extras mutants browser fuzz sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -70,6 +70,9 @@ torture: $(VENV)/ready  ## the long versions of the same
 
 docs: $(VENV)/ready  ## generate docs/commands.md, settings.md, the tables of grammar.md, mcp.md and languages.md, the man page and completions from the code
 	$(RUN)/python bench/help.py
+
+recorded: $(VENV)/ready  ## write anew the answers that tests keep: sessions, expected output, files of hosts; read the diff
+	MEMCTL_UPDATE=1 $(RUN)/python -m pytest -q -n 2 -m "long or not long" tests/cli/test_scenarios.py tests/cli/test_expected.py tests/agents/test_connect.py
 
 pictures: $(VENV)/ready  ## the pictures of docs/, from the fixture workspace (needs Chromium); look at them
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.49,<2' 'pygal>=3.0.5,<4'

@@ -1,9 +1,15 @@
-"""An answer of recall: what was found, with its proof; and its JSON, whose keys are only ever added to."""
+"""An answer of recall: what was found, with its proof; and its JSON, whose keys are only ever added to.
+
+A key with its type (`?` may be null, `*` is a list) and value is a row of `HIT`, or of `SOMETIMES` where it is left out for None: JSON, HTTP,
+MCP and their schemas follow. What does not follow from the fields of `Hit` is one more of them, with a default, filled by `_hit` in
+recall/entry_hits.py. Its test is a line of tests/data/recall.jsonl; `make recorded` writes the answers that tests keep.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from .facts import Citation, Fact, Kind, Period, fields, is_trusted
@@ -152,10 +158,7 @@ def merged(
 
 def _placed(name: str, hit: Hit, cited: Callable[[str, Citation], Citation]) -> Hit:
     """A hit whose citations say in which workspace they are."""
-
-    def there(citation: Citation) -> Citation:
-        return cited(name, citation)
-
+    there = partial(cited, name)
     return replace(
         hit, workspace=name, source=there(hit.source), also=tuple(map(there, hit.also)), evidence=tuple(map(there, hit.evidence)),
         belief=there(hit.belief) if hit.belief else None, history=tuple(each._replace(source=there(each.source)) for each in hit.history),
@@ -188,7 +191,6 @@ HIT: dict[str, tuple[str, Callable[[Hit], Any]]] = {
     "score": ("number", lambda hit: round(hit.score, 4)),
     "why": ("object", lambda hit: hit.why),
 }
-"""What every hit says in JSON: each key with its type (`?` may be null, `*` is a list) and its value."""
 
 SOMETIMES: dict[str, Callable[[Hit], Any]] = {
     "expired": lambda hit: hit.expired or None,
@@ -207,7 +209,6 @@ SOMETIMES: dict[str, Callable[[Hit], Any]] = {
     "via": lambda hit: list(hit.via) or None,
     "history": lambda hit: list(map(_version, hit.history)) or None,
 }
-"""What only some say: each key with its value; left out where that is None."""
 
 
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
@@ -222,10 +223,8 @@ def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
     warnings = [*answer.warnings, *([answer.stale] if answer.stale else ()), *answer.empty]
     made = {"schema": 1} | fields(answer, "query as_of") | {"stale": answer.stale is not None, "warnings": warnings}
     made |= {"took_ms": round(answer.took_ms, 1), "hits": [hit_json(hit, explain) for hit in answer.hits]}
-    if answer.answerable is not None:
-        made["answerable"] = round(answer.answerable, 3)
-    if answer.more:
-        made["more"] = {"lines": len(answer.more), "places": len(set(answer.more))}
+    made |= {"answerable": round(answer.answerable, 3)} if answer.answerable is not None else {}
+    made |= {"more": {"lines": len(answer.more), "places": len(set(answer.more))}} if answer.more else {}
     made |= {"vectors": answer.vectors._asdict()} if answer.vectors else {}
     return made if answer.related is None else made | {"related": [hit_json(hit, explain) for hit in answer.related]}
 

@@ -225,7 +225,7 @@ def _spaced(part: str) -> Iterator[str]:
         if _JOINED.search(whole):
             yield from _wholes(whole.replace("'", "").casefold())
         for word in _WORDS.findall(whole):
-            yield from _word(word)
+            yield from _tokens_of(word) if len(word) <= LONGEST else _word(word)
     if "," in part:
         yield from (number.replace(",", "")[:LONGEST] for number in _THOUSANDS.findall(part))
 
@@ -254,6 +254,12 @@ def _word(word: str) -> Iterator[str]:
     pieces = _PIECES.findall(word[:LONGEST])
     if 1 < len(pieces) <= 6:  # more is a hash or a blob, not a name
         yield from (_stem(piece) for piece in pieces if len(piece) > 1 or piece.isdigit())
+
+
+@lru_cache(maxsize=20_000)
+def _tokens_of(word: str) -> tuple[str, ...]:
+    """The same: the words of identifiers, addresses and links are few."""
+    return tuple(_word(word))
 
 
 def _stem(word: str) -> str:

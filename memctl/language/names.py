@@ -72,7 +72,12 @@ def stem_head(name: str) -> str:
 
 def name_terms(keys: Iterable[str]) -> frozenset[str]:
     """The search terms of names by their keys, those of an identifier (`billing-api`, `billing_api`) too."""
-    return frozenset(term for key in keys for joint in " -_" for term in terms(key.replace(" ", joint)))
+    return frozenset().union(*map(_terms_of_key, keys))
+
+
+@lru_cache(maxsize=4096)
+def _terms_of_key(key: str) -> frozenset[str]:
+    return frozenset(term for spelled in {key.replace(" ", joint) for joint in " -_"} for term in terms(spelled))
 
 
 def link_target(inside: str) -> str:

@@ -287,6 +287,9 @@ def parse_bullet(content: str) -> Bullet | None:
 
     What a person types is understood too: `2025-12-05 against: said so on the phone`.
     """
+    first = content[:1]
+    if first.isprintable() and first != " " and not first.isdigit():  # nearly every line: the index asks of all
+        return None
     content = printable_line(content)  # before, not after: what stands last on the line is the id
     match = _bullet().fullmatch(content) if content[:4].isdigit() else None
     if not match:

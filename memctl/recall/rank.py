@@ -207,13 +207,12 @@ def factors(candidate: Candidate, times: Sequence[Period], days_told: int, asks_
     `days_told` is on how many days the same was written, `times` what the question says about when.
     """
     day, valid = candidate.day, candidate.valid
-    spans = [Period(day, day)] if day else []
-    spans += [valid] if valid.last or valid.first != day else []
-    in_time = any(span.meets(time) for span in spans for time in times)
+    spans = [Period(day, day)] if times and day else []
+    spans += [valid] if times and (valid.last or valid.first != day) else []
     proof = min(1.0, 0.5 + math.log(max(1, days_told)) / 10)
     return Factors(
         recency=_around_one(0.2, recency(candidate.kind, day, today)),
-        time=_around_one(0.8, float(in_time)) if times else 1.0,
+        time=_around_one(0.8, float(any(span.meets(time) for span in spans for time in times))) if times else 1.0,
         proof=_around_one(0.1, proof),
         importance=_around_one(0.2, 0.5 if candidate.importance is None else candidate.importance),
         entity=_around_one(0.2, float(candidate.named)) if asks_name else 1.0,
@@ -259,7 +258,9 @@ def order(
     ended = set(over) | set(replaced)
     ranked: dict[int, Ranked] = {}
     for group in groups.values():
-        first, *rest = sorted(group, key=lambda c: (c.copy, c.id in ended, c.age, c.place))
+        if len(group) > 1:  # most stand alone
+            group.sort(key=lambda c: (c.copy, c.id in ended, c.age, c.place))
+        first, *rest = group
         adjusted = factors(first, times, len({c.day for c in group if not c.copy}), asks_name, today)
         adjusted = adjusted._replace(standing=_ENDED) if first.id in ended else adjusted
         relevance = max(c.relevance for c in group)

@@ -430,11 +430,18 @@ def kinds_of(word: str) -> tuple[str, ...]:
     return tuple(kind for kind, names in kind_terms().items() if word in names)
 
 
-@lru_cache(maxsize=4096)
+@cache
+def _groups_of_terms() -> dict[str, list[frozenset[str]]]:
+    found: dict[str, list[frozenset[str]]] = {}
+    for group in (*topic_terms().values(), *kind_terms().values()):
+        for term in group:
+            found.setdefault(term, []).append(group)
+    return found
+
+
 def led_to(term: str) -> frozenset[str]:
     """The search terms of the topics that one leads to, and of the other things of its kind."""
-    topics = (led_by for led_by in topic_terms().values() if term in led_by)
-    return frozenset().union(*topics, *(kind_terms()[kind] for kind in kinds_of(term)))
+    return frozenset().union(*_groups_of_terms().get(term, ()))
 
 
 @cache

@@ -97,6 +97,11 @@ DOORS = {
 }
 
 
+def test_each_room_has_its_tests_beside_it() -> None:
+    rooms = {Path(name).parts[0] for name in modules() if "/" in name}
+    assert {room for room in rooms if not list((ROOT / "tests" / room).glob("test_*.py"))} == set()
+
+
 def test_each_resource_has_one_door() -> None:
     """rich only where a terminal is written to, SQLite only in index/, vectors/ and notes/, Markdown's parser only in markdown/page.py."""
     found = [

@@ -21,8 +21,10 @@ NAMES = {
 
 
 def test_the_names_are_there_and_documented() -> None:
-    """What `__all__` lists is the library; each has a docstring, and so has every method of Memory."""
+    """What `__all__` lists is the library; each has a docstring and a place on a page, and so has every method of Memory a docstring."""
     assert set(memctl.__all__) == NAMES
+    page = (Path(__file__).parents[2] / "docs/recipes.md").read_text("utf-8")
+    assert [name for name in NAMES if f"`memctl.{name}" not in page] == []
     for name in NAMES - {"__version__"}:
         assert inspect.getdoc(getattr(memctl, name)), name
     methods = inspect.getmembers(memctl.Memory, inspect.isfunction)

@@ -202,6 +202,22 @@ def test_what_is_saved_right_before_the_swap_stands(
 
 
 @swapping
+def test_another_file_with_the_same_text_right_before_the_swap_stands(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came out is not the file that was looked at: its mode, for one, is not the one that the new text was given."""
+
+    def restored() -> None:
+        by_rename(page_of(workspace), b"old\n")
+        page_of(workspace).chmod(0o600)
+
+    call_at(monkeypatch, 1, restored)
+    assert refusal(lambda: replace(workspace, PAGE, b"old\n", b"new\n")) == CHANGED
+    assert page_of(workspace).read_bytes() == b"old\n" and page_of(workspace).stat().st_mode & 0o777 == 0o600
+    assert beside(workspace) == ["Atlas.md"]
+
+
+@swapping
 @pytest.mark.parametrize("save", [by_rename, in_place])
 def test_what_is_saved_over_the_new_text_before_it_is_taken_back_stands(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path, bytes], None]

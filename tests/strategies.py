@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
-import time
 import unicodedata
 from collections.abc import Callable
 from datetime import date
+from functools import partial
+from time import process_time
+from timeit import timeit
 from typing import Any
 
 from counting import call_growth
@@ -184,18 +185,9 @@ def _time_growth(work: Callable[[str], object], made: Callable[[int], str], size
     """The same in processor time, the best of several runs; 0 below 2 ms."""
     small, large = made(size), made(2 * size)
     best = [float("inf"), float("inf")]
-    gc.disable()  # a collection goes through the objects of all tests, whichever size is being measured
-    try:
-        for _ in range(8):
-            best = [min(seen, _seconds(work, text)) for seen, text in zip(best, (small, large), strict=True)]
-            if best[1] < max(0.002, 2.5 * best[0]):
-                break
-    finally:
-        gc.enable()
+    for _ in range(8):
+        took = (timeit(partial(work, text), timer=process_time, number=1) for text in (small, large))
+        best = [min(both) for both in zip(best, took, strict=True)]
+        if best[1] < max(0.002, 2.5 * best[0]):
+            break
     return 0.0 if best[1] < 0.002 else best[1] / best[0]
-
-
-def _seconds(work: Callable[[str], object], text: str) -> float:
-    start = time.process_time()
-    work(text)
-    return time.process_time() - start

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
+from functools import partial
 from typing import NamedTuple
 
+from ..language.words import compiled
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import COMMAND, UNSEEN
 
@@ -93,10 +94,7 @@ _TOKENS = (
 )
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern when it is first needed."""
-    return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+_compiled = partial(compiled, flags=re.IGNORECASE | re.MULTILINE)
 
 
 def read_reply(text: str) -> Reply:

@@ -30,14 +30,14 @@ PARSER = (
     "language/dates_lexer.py", "markdown/front_matter.py", "markdown/grammar.py", "markdown/lines.py",
     "language/sentences.py", "language/entity_key.py", "language/names.py", "markdown/page.py", "markdown/private.py", "language/relations.py", "language/analyzer.py", "language/words.py",
 )  # fmt: skip
-# Topics of words (language/data) that decide it too, in each language.
-_WORDS = frozenset(("characters", "dates", "irregular", "language", "modality", "relations", "stopwords"))
+# Topics of words (language/data) that decide it too, in each language and beside them.
+_WORDS = frozenset(("characters", "dates", "irregular", "language", "modality", "relations", "slots", "stopwords"))
 
 
 @cache
 def schema_version() -> int:
     """A number for PRAGMA user_version that changes with the schema and with every module that decides a row."""
-    listed = (_HERE.parent / "language" / "data").glob("*/*.txt")
+    listed = (_HERE.parent / "language" / "data").rglob("*.txt")
     words = sorted((path.parent.name, path.stem, path) for path in listed if path.stem in _WORDS)
     parts = [path.read_bytes() for path in (*(_HERE.parent / name for name in PARSER), *(path for *_, path in words))]
     return int.from_bytes(hashed(b"\0".join(parts), 4)) >> 1 or 1

@@ -13,7 +13,7 @@ from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, day_and_rest, find_times, log_day, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key, without_code
-from ..language.relations import DATED, Relation, slot_of
+from ..language.relations import Relation, listed_in, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan, says
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import OPINIONS, Problem, parse, parse_bullet, split_block_id
@@ -314,7 +314,7 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     day is past.
     """
     key = slot.key if slot and (fact.key or fact.kind is not Kind.EXPERIENCE) else fact.key
-    if said is None or key in DATED:
+    if said is None or key in listed_in("dated"):
         return Period(day)
     if key is not None and not (said.last is None and said.first and day and said.first > day):
         past = said.first if said.first and (day is None or said.first <= day) else day

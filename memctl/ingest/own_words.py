@@ -14,11 +14,11 @@ from typing import NamedTuple
 from ..language.analyzer import query_terms
 from ..language.names import is_han
 from ..language.sentences import is_machine_line, opens_fence, quoted, sentence_ends, speaker_on, split_sentences
-from ..language.words import languages, toml
+from ..language.words import languages, toml, without_yo
 
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
-_FOLDED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "ё": "е", "Ё": "Е", "\u00a0": " ", "\u202f": " "})
+_FOLDED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " ", "\u202f": " "})
 _LONG_TURN = 4000  # characters: a person pastes more, and seldom types it
 _LONG_PARAGRAPH = 900
 _MOST_LINES = 60  # of a paragraph; a list that long is a listing
@@ -39,7 +39,7 @@ ITEM_WITHIN = re.compile(r"(?<![^\s:：，,。；;])(\d{1,2})(?:[.)]\s+|、)")
 
 def fold(text: str) -> str:
     """`text` with plain apostrophes and spaces and without «ё»; of the same length, so that places hold."""
-    return text.translate(_FOLDED)
+    return without_yo(text).translate(_FOLDED)
 
 
 def language_of(text: str) -> str:

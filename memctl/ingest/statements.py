@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.dates import find_times, only_begins
-from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
+from ..language.names import AT_NAME, WIKI_NAME, as_listed, find_names, read_name
 from ..language.relations import relation
 from ..language.sentences import BRACKETED, quoted, says
-from .own_words import ITEM_WITHIN, Sentence, any_language, each, lines, pairs, rx, vocabulary
+from .own_words import ITEM_WITHIN, Sentence, any_language, each, fold, lines, pairs, rx, vocabulary
 
 _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs
@@ -287,7 +287,7 @@ def _with_capital(text: str) -> str:
 
 
 def _with_verb(who: str, match: re.Match[str]) -> str:
-    if (match["verb"] or "").casefold() in ("and", "or") and not match["short"]:
+    if (match["verb"] or "").casefold() in vocabulary("between_numerals") and not match["short"]:
         return match[0]  # a number: "Book I and II"
     short = (match["short"] or "").replace("’", "'").casefold()
     verb = (match["verb"] or "").replace("’", "'")
@@ -379,7 +379,7 @@ def names_in(plain: str, language: str, known: Collection[str] = ()) -> tuple[st
     """
     marked = [read_name(match[0]) for match in re.finditer(rf"(?<![\w@./]){AT_NAME}|{WIKI_NAME}", plain)]
     found = [_name(match, language) for shape in each(language, "named") for match in shape.finditer(plain)]
-    names = dict.fromkeys(filter(None, [*marked, *found, *_mentioned(plain, language, known)]))
+    names = dict.fromkeys(filter(None, [*marked, *found, *_mentioned(plain, known)]))
     return tuple(names)[:_MOST_NAMES]
 
 
@@ -388,7 +388,7 @@ def _name(match: re.Match[str], language: str) -> str:
     groups = match.groupdict()
     name = _bare(groups.get("name") or groups["word"], language)
     surely = "word" not in groups or " " in name or not re.search("[а-яё]", name)
-    return name if surely or rx(language, "first_name").fullmatch(name.replace("ё", "е")) else ""
+    return name if surely or rx(language, "first_name").fullmatch(fold(name)) else ""
 
 
 def _bare(name: str, language: str) -> str:
@@ -405,13 +405,10 @@ def _bare(name: str, language: str) -> str:
     return " ".join(words).removesuffix("'s").rstrip(".")
 
 
-def _mentioned(plain: str, language: str, known: Collection[str]) -> list[str]:
-    """Those of the known names that a sentence mentions, by their first word, in Russian in any case."""
-    if language == "zh":
-        return [name for name in known if name in plain]
-    words = set(re.findall(r"[\w&.+-]*\w", plain))
-    stems = {stem_key(word) for word in words if word[:1].isupper()} if language == "ru" else set()
-    return [name for name in known if name.split()[0] in words or stem_key(name.split()[0]) in stems]
+def _mentioned(plain: str, known: Collection[str]) -> list[str]:
+    """Those of the known names that a sentence mentions, by their first word, whatever its ending."""
+    found = find_names(plain, as_listed(name.split()[0] for name in known))
+    return [name for name in known if name.split()[0] in found]
 
 
 @cache

@@ -9,7 +9,8 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from memctl.facts import Period
-from memctl.language.words import lines, words_of
+from memctl.language.names import han_value
+from memctl.language.words import lines, without_yo, words_of
 
 Readings = dict[str, Any]  # an int for each class, a Period or None for `iso`
 _COMMA: Readings = {",": 0}
@@ -52,9 +53,7 @@ def _spellings(entry: str) -> Iterator[str]:
     """`март//а` -> март, марта; «трёх» also as «трех»."""
     stem, *endings = entry.split("/")
     for ending in endings or [""]:
-        yield stem + ending
-        if "ё" in stem + ending:
-            yield (stem + ending).replace("ё", "е")
+        yield from dict.fromkeys((stem + ending, without_yo(stem + ending)))
 
 
 @cache
@@ -86,13 +85,7 @@ def _han_number(run: str) -> Readings:
     if all(c in units for c in run):
         digits = "".join(str(units[c]) for c in run)
         return _number(digits) if len(digits) in (1, 4) else {}
-    total, digit = 0, 0
-    for c in run:
-        if c in units:
-            digit = units[c]
-        else:
-            total, digit = total + (digit or 1) * tens[c], 0
-    return _number(str(total + digit))
+    return _number(str(round(han_value(run, units, tens))))
 
 
 def read_iso(text: str) -> Period | None:

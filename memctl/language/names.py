@@ -42,6 +42,18 @@ def letter_script(char: str) -> str:
     return "han" if is_han(char) else unicodedata.name(char, "").partition(" ")[0].casefold()
 
 
+def han_value(numeral: str, digits: Mapping[str, float], places: Mapping[str, float]) -> float:
+    """The number that Chinese characters spell: 一百零五 is 105, 一百五 150."""
+    total, digit, last = 0.0, 0.0, 1.0
+    for char in numeral:
+        if place := places.get(char):
+            total, digit, last = total + (digit or 1) * place, 0, place
+        else:
+            digit = digits[char]
+            last = last if digit else 1
+    return total + digit * (last / 10 if last > 10 else 1)
+
+
 def script_of(text: str) -> str:
     """The script of a text: `han` where it has such a character, else that of its first letter that is not Latin, else `latin`."""
     if text.isascii() or has_han(text):

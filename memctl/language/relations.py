@@ -22,9 +22,8 @@ from ..facts import Fact, Kind
 from .dates import find_times
 from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
 from .sentences import is_change
-from .words import beside, languages, lines, pattern, words_of
+from .words import EVERYWHERE, beside, compiled, languages, lines, pattern, without_yo, words_of
 
-DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
 _HEAD = 90  # characters in which the relation must be said, and all of one in a wider wording
 _ANY_DAY = date(2000, 1, 1)  # where a time stands in a text is the same on all
@@ -36,6 +35,7 @@ _FULL_STOPS = " \t.!。！"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 _NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
+_FOLDING = re.IGNORECASE | re.DOTALL
 _ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
 _MARKS = re.compile(r"[\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)")  # what stands between them, somebody else may say
 _NAMED = ("town", "somewhere", "place", "name", "human", "somebody", "whole", "firm")
@@ -46,6 +46,12 @@ _ALONE = frozenset((*_NAMED, "person", "kin", "holder", "zone", "dbms", "version
 _LOOSE = frozenset(("date", "day", "number", "licence", "post", "quoted", "titled", "called", "own_name", "nick"))
 _SHAPED = frozenset(("quoted", "titled", "called", "own_name", "nick", "whole", "org"))
 _PROPER = frozenset((*_NAMED, *_PEOPLE, "person", "org", "own_name", "email"))
+
+
+@cache
+def listed_in(section: str) -> frozenset[str]:
+    """The keys of slots, or names of topics, that a section of slots.txt lists."""
+    return frozenset(words_of("slots", section, (EVERYWHERE,)))
 
 
 class Relation(NamedTuple):
@@ -76,7 +82,7 @@ class _Rule(NamedTuple):
     @property
     def trailing(self) -> re.Pattern[str]:
         """What may stand between its subject and it, or behind all: "now"."""
-        return _compiled(rf"[\s，,]*(?:{pattern(self.beside, 'relations', 'trailing')})$", re.IGNORECASE)
+        return compiled(rf"[\s，,]*(?:{pattern(self.beside, 'relations', 'trailing')})$", _FOLDING)
 
 
 def slot_of(fact: Fact) -> Relation | None:
@@ -106,7 +112,7 @@ def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
 def _candidates(text: str) -> Iterator[_Rule]:
     head = text[:_HEAD]
     if not head.isascii():
-        head = head.replace("ё", "е")
+        head = without_yo(head)
         if has_han(head):
             begun = _han_rules()
             for first in sorted(begun.keys() & set(head)):
@@ -170,15 +176,9 @@ def _searched(rule: _Rule) -> re.Pattern[str]:
     return re.compile(said, re.DOTALL)
 
 
-@lru_cache(maxsize=512)
-def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern when it is first needed."""
-    return re.compile(pattern, flags | re.DOTALL)
-
-
 def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
-    plain = text.replace("ё", "е").replace("Ё", "Е")  # the same length, so places hold
-    plain = _without_times(plain) if rule.wide and rule.key not in DATED else plain
+    plain = without_yo(text)
+    plain = _without_times(plain) if rule.wide and rule.key not in listed_in("dated") else plain
     match = None if rule.wide and len(plain) > _HEAD else _searched(rule).search(plain)
     if not match or match.start() > _HEAD or not _is_subject(plain[: match.start()], names, rule, match):
         return None
@@ -212,7 +212,7 @@ def _without_times(text: str) -> str:
 
 def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
     """What stands before the relation is the entity of the line: nothing, a pronoun, or its name."""
-    leading = _compiled(rf"(?:{pattern(rule.beside, 'relations', 'leading')})[,，]?\s*", re.IGNORECASE)
+    leading = compiled(rf"(?:{pattern(rule.beside, 'relations', 'leading')})[,，]?\s*", _FOLDING)
     bare, is_noun = before.strip(), rule.frame.endswith("noun")
     for _ in range(3):
         bare = rule.trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
@@ -240,12 +240,12 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
 def _is_owner(bare: str, names: Sequence[str], sections: Iterable[str], rule: _Rule) -> bool:
     """True for the owner of the memory, on a line without an entity: "our database", "the user"."""
     said = "|".join(word for section in sections for word in words_of("relations", section, rule.beside))
-    return not names and bool(_compiled(said, re.IGNORECASE).fullmatch(bare))
+    return not names and bool(compiled(said, _FOLDING).fullmatch(bare))
 
 
 def _is_name(bare: str, names: Sequence[str]) -> bool:
     """True for the first name of the line, in full or by its first or last words («Ирина» for «Ирина Волкова»)."""
-    marked = _compiled(rf"(?P<name>{AT_NAME}|{WIKI_NAME})").fullmatch(bare)
+    marked = compiled(rf"(?P<name>{AT_NAME}|{WIKI_NAME})", re.DOTALL).fullmatch(bare)
     if marked:
         return not names or entity_key(read_name(marked["name"])) == entity_key(names[0])
     if not names or _QUOTED & set(bare):
@@ -267,7 +267,7 @@ def _is_over(rule: _Rule, behind: str) -> bool:
     """True where a value ends with its clause, or a word goes on that says no more of it; of a title its shape says so."""
     words = () if rule.wide else words_of("relations", "after the value", rule.beside)
     ends = "|".join((pattern(rule.beside, "relations", "behind"), *(rf"{word}\b" for word in words)))
-    return rule.value == "title" or bool(_compiled(rf"\s*(?:$|{ends})", re.IGNORECASE).match(behind))
+    return rule.value == "title" or bool(compiled(rf"\s*(?:$|{ends})", _FOLDING).match(behind))
 
 
 def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:
@@ -275,10 +275,10 @@ def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:
     folded = said.casefold()
     return bool(
         _MARKS.search(said)
-        or _compiled(rf"\?|{pattern(chosen, 'relations', 'hedges')}").search(folded)
-        or _compiled(pattern(chosen, "relations", "cased")).search(said)
-        or _compiled(pattern(chosen, "relations", "second clause")).search(folded)
-        or _compiled(_SENTENCE).search(said)
+        or compiled(rf"\?|{pattern(chosen, 'relations', 'hedges')}", re.DOTALL).search(folded)
+        or compiled(pattern(chosen, "relations", "cased"), re.DOTALL).search(said)
+        or compiled(pattern(chosen, "relations", "second clause"), re.DOTALL).search(folded)
+        or compiled(_SENTENCE, re.DOTALL).search(said)
     )
 
 
@@ -307,7 +307,7 @@ def _is_refused(kind: str, rest: str, told: str, chosen: tuple[str, ...]) -> boo
 
 def _is_common(told: str, chosen: tuple[str, ...]) -> bool:
     """True where each word is a common one of the language: "Fear", "Mr Right", «Тишина», "Room 7"."""
-    ending = _compiled(pattern(chosen, "relations", "common ending"), re.IGNORECASE)
+    ending = compiled(pattern(chosen, "relations", "common ending"), _FOLDING)
     said = [word for word in entity_key(told).split() if len(word) > 1 and word.isalpha()]
     return bool(said) and all(ending.search(word) or _is_listed(word, "common") for word in said)
 
@@ -316,7 +316,7 @@ def _value(rule: _Rule, rest: str) -> tuple[str, str]:
     """What of `rest` is the value, and that folded; empty where it is not of the kind that the relation takes."""
     rest, kind, chosen = rest.strip(), rule.value, rule.beside
     shape = _shape(kind, chosen)
-    match = _compiled(shape, re.IGNORECASE if kind in _ANY_CASE else 0).match(rest) if shape else None
+    match = compiled(shape, _FOLDING if kind in _ANY_CASE else re.DOTALL).match(rest) if shape else None
     said = match[0] if match and kind not in _LOOSE else _ends(chosen).split(rest)[0]
     if (shape and not match) or _is_refused(kind, rest, told := said.strip(" .:"), chosen):
         return "", ""

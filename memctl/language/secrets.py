@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from .words import EVERYWHERE, languages, lines, pattern, words_of
+from .words import EVERYWHERE, compiled, languages, lines, pattern, words_of
 
 _END = r"(?![A-Za-z0-9…•*]|\.\.\.)"  # after `…` or stars the rest was left out on purpose
 _PLACEHOLDER = r"\*\*\*|\.\.\.|…|•••|12345678|abcdefg|[<>]|\$\{|\$\(|\{\{|%\(|%s|0000000|^\{|\ufffd"
@@ -57,12 +57,6 @@ def _lower(text: str) -> str:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when first needed: a line with no suspect literal in it compiles none of the token shapes."""
-    return re.compile(pattern)
-
-
-@cache
 def _issued() -> tuple[tuple[str, list[str], str], ...]:
     """Name, prefixes and shape of the tokens that an issuer marks."""
     rows = (line.split(" | ") for line in lines(EVERYWHERE, "secrets")["tokens"])
@@ -76,7 +70,7 @@ def _tokens(text: str) -> Iterator[Secret]:
             start = text.find(prefix)
             while start >= 0:
                 body = start + len(prefix)
-                match = _compiled(shape + _END).match(text, body) if _starts_clean(text, start) else None
+                match = compiled(shape + _END).match(text, body) if _starts_clean(text, start) else None
                 if match and _is_random_enough(match[0]):
                     yield Secret(name, start, body + len(match[0].rstrip(".")))
                 # going on after a refused match too is what keeps "sk-ant-sk-ant-…" linear
@@ -87,13 +81,13 @@ def _starts_clean(text: str, start: int) -> bool:
     r"""False inside a longer ASCII word; an escape before it (`\n` in JSON, `%3D` in a URL) does not belong to the word."""
     before = text[max(0, start - 3) : start]
     return not (before[-1:].isascii() and before[-1:].isalnum()) or bool(
-        _compiled(r".?\\[nrt]|%[0-9A-Fa-f]{2}").fullmatch(before)
+        compiled(r".?\\[nrt]|%[0-9A-Fa-f]{2}").fullmatch(before)
     )
 
 
 def _is_placeholder(word: str) -> bool:
     said = pattern(languages(), "secrets", "placeholder")
-    return bool(_compiled(f"{said}|{_PLACEHOLDER}").search(_lower(word)))
+    return bool(compiled(f"{said}|{_PLACEHOLDER}").search(_lower(word)))
 
 
 def _is_random_enough(token: str) -> bool:
@@ -104,7 +98,7 @@ def _is_random_enough(token: str) -> bool:
 def _is_wordy(token: str) -> bool:
     """True when words make up half of it, as in `getUserToken-v2`; one in a thousand random tokens comes near that."""
     word = r"[A-Z]?(?=[a-z]*[aeiouy])[a-z]{3,12}(?![a-z])|(?<![A-Za-z0-9])[A-Z]{3,12}(?![A-Za-z0-9])|[a-z]{18,}"
-    return sum(map(len, _compiled(word).findall(token))) >= 0.5 * len(token)
+    return sum(map(len, compiled(word).findall(token))) >= 0.5 * len(token)
 
 
 def _is_url_password(match: re.Match[str]) -> bool:
@@ -213,9 +207,9 @@ def _key_blocks(text: str) -> Iterator[Secret]:
     head = r"[ \t>`-]*(?:[WBOS](?:\([^()]*\))?(?: @\S+| \[\[[^\]]*\]\])*:)?[ \t`-]*"
     header = r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
     body = r"(?P<body>(?:[^-]|-(?!-)){0,16000})(?:-----END [A-Z0-9 ]{1,60}-----)?"
-    for match in _compiled(header + body).finditer(text):
+    for match in compiled(header + body).finditer(text):
         before = text[max(0, match.start() - 200) : match.start()].rpartition("\n")[2]
-        alone = bool(_compiled(head).fullmatch(before)) and match["body"].lstrip(" \t")[:1] in ("", "\n", "\r")
+        alone = bool(compiled(head).fullmatch(before)) and match["body"].lstrip(" \t")[:1] in ("", "\n", "\r")
         if alone or re.search(r"[A-Za-z0-9+/]{32}", match["body"]):
             yield Secret("private key block", *match.span())
 
@@ -224,7 +218,7 @@ def _shapes(text: str, low: str) -> Iterator[Secret]:
     """Findings of `_lines`; a pattern runs only over lines that have its literal."""
     for name, literal, shape, proves in _lines():
         for start, end in _lines_with(low, literal) if literal else [(0, len(text))]:
-            found = filter(proves, _compiled(shape).finditer(text, start, end))
+            found = filter(proves, compiled(shape).finditer(text, start, end))
             yield from (Secret(name, *match.span("secret")) for match in found)
 
 
@@ -258,7 +252,7 @@ def _assignments(text: str, low: str) -> Iterator[Secret]:
     spans = {span for stem in words_of("secrets", "stems") for span in _lines_with(low, stem)}
     for position, end in sorted(spans):
         while key := _key().search(low, position, end):
-            value = _compiled(_VALUE).match(text, key.end(), end)
+            value = compiled(_VALUE).match(text, key.end(), end)
             position = key.end()
             if value and _is_assigned(key, value):
                 start, position = value.span(value.lastgroup or 0)
@@ -296,7 +290,7 @@ def _is_ordinary(word: str, quoted: bool) -> bool:
         r"|[^\W\d_]+(?:[_-](?:[^\W\d_]+[0-9]{0,3}|[0-9]{1,4}))*_?|[0-9]{1,3}[a-zA-Z]{1,7}"
     )
     code = not quoted and not set("()[]{}").isdisjoint(word)
-    return code or bool(_compiled(plain).fullmatch(word)) or _is_placeholder(word) or "://" in word
+    return code or bool(compiled(plain).fullmatch(word)) or _is_placeholder(word) or "://" in word
 
 
 def _is_password(word: str, strong: bool = False) -> bool:

@@ -39,7 +39,7 @@ def _is_abbreviation(text: str, dot: int) -> bool:
         return True
     if word in words_of("modality", "abbreviations at the end"):  # the sentence may end with it
         after = text[dot + 1 : dot + 3].strip()
-        return after[:1].islower() or (after[:1].isdigit() and word not in ("a.m", "p.m"))
+        return after[:1].islower() or (after[:1].isdigit() and word not in words_of("modality", "halves of a day"))
     return word in words_of("modality", "abbreviations")
 
 

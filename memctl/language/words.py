@@ -108,6 +108,17 @@ def beside(language: str) -> tuple[str, ...]:
     return tuple(sorted({*default_languages(), language}.difference(rivals(language))))
 
 
+@lru_cache(maxsize=4096)
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern when it is first needed: all together take milliseconds, and most commands need few."""
+    return re.compile(pattern, flags)
+
+
+def without_yo(text: str) -> str:
+    """«Ё» as «е», which Russian writes for both; of the same length, so that places hold."""
+    return text.replace("ё", "е").replace("Ё", "Е")
+
+
 def languages_of(text: str) -> tuple[str, ...]:
     """The languages of a text, one for each script, by name: ("en", "ru", "zh"), or ("es", "ru", "zh") for Spanish."""
     rival = rival_of(text)

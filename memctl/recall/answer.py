@@ -21,6 +21,7 @@ from ..language.tokens import estimate
 from ..markdown.escape import many
 from ..notes.workspace import Workspace
 from .query import FILTERS
+from .wording import capitals
 
 _SHORT_HIT = 32  # tokens; few hits take less
 _MOST_PLACES = 100  # hits of one answer that nobody counted
@@ -180,7 +181,6 @@ def _narrow_filters(workspace: Workspace, index: Index, query: Query, about: Seq
 # exchanged for names of here (at half the weight) too; docs/retrieval.md has what it gives on the other halves.
 
 _LOOKED_AT = 5  # hits
-_SELF = ("I", "I'm")  # capitals that name nobody
 
 
 class Signs(NamedTuple):
@@ -201,8 +201,7 @@ BIAS = -4.95
 def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     """The signs for a question and its hits."""
     wanted = query_terms(words)
-    capitals = (word for word in words.split()[1:] if word[:1].isupper() and word not in _SELF)
-    names = {term for word in capitals for term in terms(word)}.intersection(wanted)
+    names = {term for word in capitals(words) for term in terms(word)}.intersection(wanted)
     counts, total = frequencies(index, wanted), entry_count(index)
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
     whole = sum(weights.values()) or 1.0

@@ -16,7 +16,7 @@ from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
 from ..language.names import entity_key, has_han
 from ..language.sentences import speaker_on, split_sentences
-from ..language.words import languages, lines, pattern, words_of
+from ..language.words import languages, lines, pattern, without_yo, words_of
 
 AROUND = 3  # days that "around" a time takes in on each side
 _FEW_MORE = 3  # words that may follow in a sentence of politeness
@@ -72,7 +72,7 @@ def _anything() -> tuple[frozenset[str], re.Pattern[str]]:
 
 def has_wording(section: str, text: str) -> bool:
     """True for a text that a section of asked.txt fits: a question ("why", "when"), or a line that answers one ("because")."""
-    return bool(_wording(section).search(text.replace("ё", "е")))
+    return bool(_wording(section).search(without_yo(text)))
 
 
 def question_name(words: str) -> str:
@@ -85,8 +85,13 @@ def names_somebody(words: str) -> bool:
     """True where a question may be about somebody by name: a capital inside it, in Chinese anywhere."""
     if has_han(words):
         return bool(re.search(r"[A-Z@]", words))
-    capitals = (word[:1].isupper() and word not in ("I", "I'm") for word in words.split()[1:])
-    return "@" in words or "[[" in words or any(capitals)
+    return "@" in words or "[[" in words or bool(capitals(words))
+
+
+def capitals(words: str) -> list[str]:
+    """The words inside a question that begin with a capital and may name somebody: not "I"."""
+    nobody = words_of("asked", "capitals of nobody")
+    return [word for word in words.split()[1:] if word[:1].isupper() and word not in nobody]
 
 
 @cache
@@ -97,7 +102,7 @@ def _slot_questions() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 def question_keys(words: str, known: Collection[str]) -> list[str]:
     """Of the known keys of slots, those that answer a question: by how it is asked, or by the words of the key itself."""
-    plain = words.replace("ё", "е")
+    plain = without_yo(words)
     by_form = {key for key, said in _slot_questions() if key in known and said.search(plain)}
     asked = set(query_terms(words))
     return sorted(by_form | {key for key in known if (own := set(query_terms(key))) and own <= asked})
@@ -160,4 +165,4 @@ def is_mere_date(heading: str, today: date) -> bool:
 
 def points_back(text: str) -> bool:
     """True for a line that begins with a pronoun: whom or what it means, the line before says."""
-    return bool(_wording("pointing back").match(text[speaker_on(text).begins :]))
+    return bool(_wording("pointing back").match(without_yo(text[speaker_on(text).begins :])))

@@ -18,7 +18,7 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import fold, stop_terms, terms
 from ..language.names import entity_key, has_han, is_han, letter_script
 from ..language.synonyms import groups
-from ..language.words import languages, lines, pattern
+from ..language.words import languages, lines, pattern, without_yo
 
 _SILENT = frozenset(("aside", "hearsay"))
 WEIGHS_NOTHING = frozenset(("aside", "hearsay", "hedge", "past"))
@@ -407,7 +407,7 @@ def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:
 
     Before a person's own quoted words stand but their name and words that are nobody's object: "Anna said again: …".
     """
-    text = text.replace("ё", "е").replace("Ё", "Е")
+    text = without_yo(text)
     for name in sorted(names, key=len, reverse=True):
         text = _spelling_of(name).sub(" ", text)
     kept, at, others = "", 0, False
@@ -422,7 +422,7 @@ def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:
 @lru_cache(maxsize=4096)
 def _spelling_of(name: str) -> re.Pattern[str]:
     """A name in any case, with an @ and the endings of its language."""
-    stem = re.sub(r"(?<=[а-яё]{2})[аеийоуыьэюя]$", "", name.casefold().replace("ё", "е"))
+    stem = re.sub(r"(?<=[а-яё]{2})[аеийоуыьэюя]$", "", without_yo(name.casefold()))
     ends = "" if is_han(name[-1:]) else r"(?:['’]s|[а-яё]{0,3})?(?!\w)"
     start = "" if is_han(name[:1]) else r"(?<!\w)"
     return re.compile(rf"{start}@?{re.escape(stem)}{ends}", re.IGNORECASE)

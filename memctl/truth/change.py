@@ -19,7 +19,8 @@ from ..facts import Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import has_han
-from .statement import ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, words_of
+from ..language.relations import listed_in
+from .statement import OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, words_of
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -28,8 +29,6 @@ _SAME = 0.75  # of what two sentences are about, that both share, to be one sent
 _NEAR = 0.3  # of what the shorter of two sentences is about, to speak of one thing
 _ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.45, 3  # of notes: that part of the shorter one, and words that a brief one has
-_OF_FACTS = "of facts: "  # topics that a line must say whose they are
-_BECOMING = frozenset(("couple", "diet"))  # topics in which what happened tells how things are since: "became a vegan"
 _ENDED = 0.6  # of what the older one is about, that the newer one says is over
 _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
@@ -374,11 +373,11 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Another value of what one has one of, or another name of one kind; of notes, where a marker says so; two facts need none."""
     one, other, lines = pair.one, pair.other, pair.lines
     is_of_one = lines.of_facts and bool(lines.older.names or like.shared)
-    both = {name for name in one.topics & other.topics if is_of_one or not name.startswith(_OF_FACTS)}
-    both &= _BECOMING if lines.is_told_apart else both
+    both = {name for name in one.topics & other.topics if is_of_one or not name.startswith(OF_FACTS)}
+    both &= listed_in("topics of becoming") if lines.is_told_apart else both
     both = {name for name in both if _is_of_one(name, one, other)}
     alike = lines.of_facts and lines.older.names and lines.older.kind is lines.newer.kind
-    alone = alike and any(not name.startswith(_OF_FACTS) for name in both)
+    alone = alike and any(not name.startswith(OF_FACTS) for name in both)
     if not (other.marks & {"now", "change"} or pair.telling() or alone) or _says_no_more(pair):
         return None
     if both:

@@ -28,6 +28,7 @@ from ..judgement import Judgement, Tier, judged
 from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han, name_terms
 from ..language.sentences import is_change, is_past, is_plan
+from ..language.words import EVERYWHERE, lines
 from ..markdown.grammar import OPINIONS
 from ..markdown.lines import Role
 from . import statement as reading
@@ -51,7 +52,6 @@ _OFFERED = 3  # earlier lines of which a newer one may replace one, in the eyes 
 _FEW = 3  # states of an entity that are all offered, beside one that is no event
 FEW = "one of few"
 """Why such a one is offered."""
-_INSIDE = {"city": "country", "country": "city"}  # what moves may fill the one slot or the other
 _SINCE = 31  # days after something happened, in which an older state may still be told
 _REPLACES = ("supersedes ", "corrects ")  # a line that does so says itself what it replaces,
 _POINTS = (*_REPLACES, "supports ", "refutes ")  # or what it is about
@@ -165,6 +165,12 @@ def may_replace(
     return [pair for pair in found if pair.older.id in states or pair.judgement.reason][:_OFFERED]
 
 
+def _other_of_two(key: str) -> str:
+    """City for country and the other way: what moves may fill the one slot or the other; empty for other keys."""
+    pairs = (line.split() for line in lines(EVERYWHERE, "slots")["one inside the other"])
+    return next((other for pair in pairs if key in pair for other in pair if other != key), "")
+
+
 def orders(pair: Replaced) -> bool:
     """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
     told = is_trusted(pair.newer.origin) and pair.judgement.rule not in (HEARSAY, NEVER)
@@ -249,7 +255,7 @@ class _Finder:
         marks = {mark for each in (said.sentences if said else ()) for mark in each.marks}
         if "part" in marks:
             return []
-        slots = [entry.slot] + [_INSIDE.get(entry.slot, "")] * bool(said and is_change(said.text))
+        slots = [entry.slot] + [_other_of_two(entry.slot)] * bool(said and is_change(said.text))
         names = keys_of_person(self._index, entry.subject)
         held = (row for slot in slots for row in queries.in_slots(self._index, slot, names))
         open_ = (row for row in held if not (entry.closes and row.slot == entry.slot and row.subject in own))
@@ -263,7 +269,7 @@ class _Finder:
         slots = {(entry.slot, keys_of_person(self._index, entry.subject)) for entry in entries if entry.slot}
         marked = sorted(slot for slot in slots if has_marked(self._index, *slot))
         rows = [row for slot in marked for row in queries.in_slots(self._index, *slot) if not row.closes]
-        beside = sorted((_INSIDE[slot], names) for slot, names in slots if slot in _INSIDE)
+        beside = sorted((other, names) for slot, names in slots if (other := _other_of_two(slot)))
         rows += [max(held, key=lambda row: row.told) for at in beside if (held := queries.in_slots(self._index, *at))]
         self.read(rows)
         return {row.id: row for row in rows}

@@ -7,7 +7,7 @@ cut out first, and what is left are the words that two sentences about one thing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -15,15 +15,16 @@ from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
-from ..language.names import has_han, is_han
+from ..language.names import han_value, has_han, is_han
+from ..language.relations import listed_in
 from ..language.sentences import is_machine_line, is_past, is_plan, speaker_on, split_sentences
-from ..language.words import languages, lines, pattern, spoken_in, words
+from ..language.words import compiled, languages, lines, pattern, spoken_in, without_yo, words
 
 _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence
 _HEAD, _HAN_HEAD, _SUBJECT = 4, 6, 14  # words, Chinese characters, and characters, in which the subject stands
 _COMMA = re.compile(r"[，—]|, |: | – ")
-_OF_THINGS = ("of facts: ", "phone", "wedding")  # topics that are no doing of a person
+OF_FACTS = "of facts: "  # topics that a line must say whose they are
 _SHORTEST = 8  # characters of a clause that may stand alone
 LONG = 12  # words that a sentence is about, beyond which it says more than one thing
 _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
@@ -88,7 +89,7 @@ def read_sentences(text: str, names: frozenset[str]) -> tuple[ReadSentence, ...]
     spoken = re.sub(r"\[[a-z]+: [^\]]*\]", " ", text[label.begins if label.is_bold else label.after_time :])
     for sentence in split_sentences(spoken.strip()):
         for piece in filter(str.strip, re.split(r"[;；]", sentence)):
-            folded = _TAG.sub(".", piece[:_LONGEST].replace("ё", "е"))
+            folded = _TAG.sub(".", without_yo(piece[:_LONGEST]))
             if not _fits("no statement", folded):
                 found += _with_clauses(folded, names)
     return tuple(found[:_MOST_SENTENCES])
@@ -357,19 +358,9 @@ def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
             unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
             counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
             written = match[0] + (counted[0] if counted else "")
-            found.append(Amount(_han_value(bare), unit, written, _is_stated(text, match.start())))
+            value = han_value(bare, _values("numbers"), _values("places"))
+            found.append(Amount(value, unit, written, _is_stated(text, match.start())))
     return found
-
-
-def _han_value(numeral: str) -> float:
-    total, digit, last = 0.0, 0.0, 1.0
-    for char in numeral:
-        if place := _values("places").get(char):
-            total, digit, last = total + (digit or 1) * place, 0, place
-        else:
-            digit = _values("numbers")[char]
-            last = last if digit else 1  # 一百零五 is 105, 一百五 150
-    return total + digit * (last / 10 if last > 10 else 1)
 
 
 def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
@@ -385,21 +376,18 @@ def _topics(language: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((name, led_by, said) for name, led_by, said in rows)
 
 
-@cache
-def _said(topic: str) -> re.Pattern[str]:
-    """The pattern of a topic, for any case if some of its letters must be capitals, else for texts in lower case."""
-    return re.compile(topic, re.IGNORECASE if "(?-i:" in topic else 0)
-
-
 def _topics_of(text: str) -> dict[str, frozenset[str]]:
     """The topics of a text; for each the words of its subject where that is not the person of the line: "our office moved"."""
     found: dict[str, frozenset[str]] = {}
     lower = text.lower()
     for name, led_by, said in (row for language in spoken_in(text) for row in _topics(language)):
-        if name not in found and (match := _said(said).search(text if "(?-i:" in said else lower)):
+        has_case = "(?-i:" in said  # some of its letters must be capitals
+        shape = compiled(said, re.IGNORECASE if has_case else 0)
+        if name not in found and (match := shape.search(text if has_case else lower)):
             found[name] = frozenset()
             before = lower[: match.start()]
-            if not name.startswith(_OF_THINGS) and _fits("other subject", before):
+            is_doing = not name.startswith(OF_FACTS) and name not in listed_in("topics of things")
+            if is_doing and _fits("other subject", before):
                 its = frozenset(terms(before)) - stop_terms()
                 found[name] = frozenset() if its & {*led_by.split()} else its
     return found
@@ -408,19 +396,21 @@ def _topics_of(text: str) -> dict[str, frozenset[str]]:
 @cache
 def topic_terms() -> dict[str, frozenset[str]]:
     """Topic -> the search terms that lead to lines of it, in every language."""
-    found: dict[str, frozenset[str]] = {}
-    for name, led_by, _ in (row for language in languages() for row in _topics(language)):
-        found[name] = found.get(name, frozenset()).union(led_by.split())
-    return found
+    return _joined(row[:2] for language in languages() for row in _topics(language))
 
 
 @cache
 def kind_terms() -> dict[str, frozenset[str]]:
     """Kind of things -> their names as search terms."""
+    rows = (line for language in languages() for line in lines(language, "replacement").get("kinds", ()))
+    return _joined(tuple(row.split(": ", 1)) for row in rows)
+
+
+def _joined(rows: Iterable[tuple[str, ...]]) -> dict[str, frozenset[str]]:
+    """The words of each name, from however many rows."""
     found: dict[str, frozenset[str]] = {}
-    for line in (line for language in languages() for line in lines(language, "replacement").get("kinds", ())):
-        kind, _, listed = line.partition(": ")
-        found[kind] = found.get(kind, frozenset()).union(listed.split())
+    for name, listed in rows:
+        found[name] = found.get(name, frozenset()).union(listed.split())
     return found
 
 

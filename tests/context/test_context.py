@@ -319,7 +319,9 @@ def test_one_common_word_of_a_long_prompt_brings_no_line_of_whom_it_names(tmp_pa
     rare = "tokenizer latency benchmark kernel allocator scheduler mutex deadlock profiler compiler linker assembler bytecode opcode heap stack register cache pipeline"
     assert memory.beside_prompt(f"Ask Anna to look at this, for the team: {rare}", 2000, 20) == ""
     assert "Lisbon" in memory.beside_prompt("Where does Anna have a team?", 2000, 20)
-    assert memory.beside_prompt(f"Look at this for the team and its trip: {rare}", 2000, 20) == "", "nor do two, nobody's"
+    assert memory.beside_prompt(f"Look at this for the team and its trip: {rare}", 2000, 20) == "", (
+        "nor do two, nobody's"
+    )
     assert "trip" in memory.beside_prompt("The team is on its trip", 2000, 20)
     assert memory.beside_prompt("Descale the kettle first", 2000, 20) == "", "one word, however telling"
 

@@ -190,30 +190,15 @@ def call_at(monkeypatch: pytest.MonkeyPatch, number: int, act: Callable[[], obje
 
 
 @swapping
-@pytest.mark.parametrize("save", [by_rename, in_place])
+@pytest.mark.parametrize(("save", "data"), [(by_rename, b"by hand\n"), (in_place, b"by hand\n"), (by_rename, b"old\n")])
 @pytest.mark.parametrize("swaps", [True, False])
 def test_what_is_saved_right_before_the_swap_stands(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path, bytes], None], swaps: bool
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path, bytes], None], data: bytes, swaps: bool
 ) -> None:
-    call_at(monkeypatch, 1, lambda: save(page_of(workspace), b"by hand\n"), swaps)
+    """Another file with the same text too: the new text was given the mode and owner of the one that was looked at."""
+    call_at(monkeypatch, 1, lambda: save(page_of(workspace), data), swaps)
     assert refusal(lambda: replace(workspace, PAGE, b"old\n", b"new\n")) == CHANGED
-    assert page_of(workspace).read_bytes() == b"by hand\n"
-    assert beside(workspace) == ["Atlas.md"]
-
-
-@swapping
-def test_another_file_with_the_same_text_right_before_the_swap_stands(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What came out is not the file that was looked at: its mode, for one, is not the one that the new text was given."""
-
-    def restored() -> None:
-        by_rename(page_of(workspace), b"old\n")
-        page_of(workspace).chmod(0o600)
-
-    call_at(monkeypatch, 1, restored)
-    assert refusal(lambda: replace(workspace, PAGE, b"old\n", b"new\n")) == CHANGED
-    assert page_of(workspace).read_bytes() == b"old\n" and page_of(workspace).stat().st_mode & 0o777 == 0o600
+    assert page_of(workspace).read_bytes() == data
     assert beside(workspace) == ["Atlas.md"]
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from counting import call_growth
 from store_helpers import make_workspace
 from torture.memory import peak
 
@@ -111,41 +112,33 @@ HOSTILE = {
 }  # fmt: skip
 
 
-def yardstick() -> float:
-    """Seconds of CPU that three million squares take now: .2 on a machine of 2024, more on a busy one."""
-    start = time.process_time()
-    sum(number * number for number in range(3_000_000))
-    return time.process_time() - start
-
-
-def slowest() -> tuple[float, float, str]:
-    """Of 20 inputs made to be slow the one that takes longest beside a yardstick: times that, seconds of CPU per MB, its name."""
+def steepest() -> tuple[float, str]:
+    """Of inputs made to be slow the one whose work, in calls, grows most where it is twice as long: 2 is linear; its name."""
     import memctl.ingest.filter as intake
     from memctl.ingest.formats import read_transcript
     from memctl.ingest.turns import Notes
 
-    took = {}
-    for name, piece in HOSTILE.items():
-        block = piece * (4096 // len(piece) * 16)
-        for lead in (b"", b"User: "):
-            data = [lead, *[block] * (2**20 // len(block) + 1)]
-            start = time.process_time()
-            for turn in read_transcript(data, Notes()):
-                intake.blanked(turn.text)
-            seconds = time.process_time() - start
-            took[f"{name} {lead.decode()}".strip()] = seconds / yardstick(), seconds
-    name = max(took, key=lambda each: took[each])
-    return *took[name], name
+    def read(data: list[bytes]) -> None:
+        for turn in read_transcript(data, Notes()):
+            intake.blanked(turn.text)
+
+    made = {(name, lead): [lead, piece * 64] for name, piece in HOSTILE.items() for lead in (b"", b"User: ")}
+    grown = {
+        f"{name} {lead.decode()}".strip(): call_growth(read, lambda n, data=data: [data[0], *[data[1]] * n], 32)
+        for (name, lead), data in made.items()
+    }
+    name = max(grown, key=lambda each: grown[each])
+    return grown[name], name
 
 
 def main(short: bool = False) -> bool:
-    times, seconds, name = slowest()
+    growth, name = steepest()
     print(
-        f"G1 hostile: {2 * len(HOSTILE)} inputs of 1 MB, slowest {seconds:.2f} s/MB, {times:.1f} yardsticks ({name})",
+        f"G1 hostile: {2 * len(HOSTILE)} inputs, twice as long at the most {growth:.1f} times the calls ({name})",
         flush=True,
     )
     size = SIZE // 10 if short else SIZE
-    met = times < 5  # one second where a yardstick takes .2
+    met = growth < 3
     with tempfile.TemporaryDirectory() as folder:
         for form, expected in EXPECTED.items():
             path = Path(folder) / f"{form.__name__}.txt"

@@ -86,7 +86,8 @@ def test_in_a_repository_what_is_staged_stays_staged(tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("pass\n")
     git(tmp_path, "add", "code.py")
     call(["init", "notes"], tmp_path)
-    done = call(["init", "notes", "--git"], tmp_path, **KNOWN)
+    of_a_hook = {"GIT_DIR": "elsewhere", "GIT_WORK_TREE": "elsewhere", "GIT_INDEX_FILE": str(tmp_path / "no/index")}
+    done = call(["init", "notes", "--git"], tmp_path, **KNOWN, **of_a_hook)
     assert "8 files committed to" in done.err and not (tmp_path / "notes" / ".git").exists()
     assert git(tmp_path, "status", "--porcelain") == "A  code.py\n"
 

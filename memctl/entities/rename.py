@@ -191,8 +191,8 @@ def _merged_pages(memory: OpenMemory) -> list[_EntityFile]:
     found: list[_EntityFile] = []
     for path in sorted({entry.path for entry in by_ids(memory.index, ids).values()}):
         with suppress(PageUnreadable):  # another page that only has the word: `memctl check` names it
-            if path.startswith(ENTITIES):
-                found.append(_read(memory, path))
+            page = _read(memory, path)
+            found += [page] if path.startswith(ENTITIES) or page.aliases else []
     return [page for page in found if page.merged_into]
 
 

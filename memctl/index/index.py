@@ -255,14 +255,14 @@ class Index:
 
     def _replace_names(self, number: int, entity: EntityPage | None) -> list[tuple[Any, ...]]:
         """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
-        self._db.execute("DELETE FROM entity WHERE page = ?", (number,))
+        self._db.execute("DELETE FROM naming WHERE page = ?", (number,))
         self._db.execute("DELETE FROM named WHERE page = ?", (number,))
         if entity is None:
             return []
         own = (number, entity_key(entity.name), entity.name, entity.type)
         names = {entity_key(name): name for name in (*reversed(entity.aliases), entity.name)}
         aliases = [(number, key, stem_head(name), stem_key(name), name) for key, name in sorted(names.items())]
-        self._db.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", own)
+        self._db.execute("INSERT INTO naming VALUES (?, ?, ?, ?, ?)", (*own, int(entity.is_note)))
         sql = "INSERT INTO named (page, key, head, stem, name, outside) VALUES (?, ?, ?, ?, ?, ?)"
         self._db.executemany(sql, ((*alias, int(entity.is_outside)) for alias in aliases))
         return [own, *aliases]

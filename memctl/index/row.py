@@ -99,12 +99,13 @@ class Row(NamedTuple):
 
 
 class EntityPage(NamedTuple):
-    """What `bank/entities/Slug.md` says of its entity; `is_outside` if the page came from outside."""
+    """What `bank/entities/Slug.md`, or a note, says of its entity; `is_outside` if the page came from outside."""
 
     name: str
     type: str | None
     aliases: tuple[str, ...]
     is_outside: bool = False
+    is_note: bool = False
 
 
 class Entity(NamedTuple):
@@ -132,7 +133,7 @@ class PageRows(NamedTuple):
 
 SELECT_ABOUT = "SELECT rows_sum, id, path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY id"
 SELECT_NAMES = (
-    "SELECT page, key, name, type FROM entity",
+    "SELECT page, key, name, type FROM naming",
     "SELECT page, key, head, stem, name FROM named ORDER BY key",
 )
 

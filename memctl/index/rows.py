@@ -17,7 +17,7 @@ from ..language.relations import Relation, listed_in, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan, says
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import OPINIONS, Problem, parse, parse_bullet, split_block_id
-from ..markdown.lines import MAX_LINE, Role, without_sealed
+from ..markdown.lines import MAX_LINE, Role, cells, with_columns, without_sealed
 from ..markdown.page import Entry, Page, parse_page
 from ..markdown.private import private_lines
 from .lexical import GAP, ORDINAL_BITS
@@ -32,6 +32,7 @@ _CITED = re.compile(r'#L[\dL-]+ "([a-z0-9][A-Za-z0-9-]*)"\)')  # an id that othe
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
 _WEEK, _YEAR = 7, 366  # days
+_A_DAY = 24  # characters of one, written out
 _HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
 _ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
 # With attributes or entities: "W: …" alone may be anything, as may "O(1): …".
@@ -96,18 +97,25 @@ def _headed(parsed: Page) -> Iterator[str | None]:
 
 
 def _entity_page(path: str, title: str, front: FrontMatter) -> EntityPage | None:
-    if not path.startswith("bank/entities/") or front.get("merged_into"):
+    """What a page of bank/entities/ says of its entity, and what a note elsewhere does that has other names, as Obsidian keeps
+    them: it goes by its file, as links do. An alias with a slash is an address that a site had."""
+    is_note = not path.startswith("bank/entities/")
+    written = front.get("aliases", [])
+    aliases = [a for a in ([written] if isinstance(written, str) else written) if a.strip()]
+    if is_note:
+        may_name = not path.startswith(("bank/", "memory/")) and log_day(path) is None
+        aliases = [a for a in aliases if may_name and "/" not in a]
+    if front.get("merged_into") or (is_note and not aliases):
         return None
     stem = PurePosixPath(path).stem
     own = re.fullmatch(rf"{re.escape(slug(title))}(?:~\d+)?", stem, re.IGNORECASE)
     name = title if own or entity_key(title) == entity_key(stem) else " ".join(stem.split("-"))
-    written = front.get("aliases", [])
-    aliases = [written] if isinstance(written, str) else written
+    name = stem if is_note else name
     type_ = front.get("type")
     source = front.get("src")
     is_outside = not is_trusted(source if isinstance(source, str) else None)
     kind = type_ if isinstance(type_, str) and type_ else None
-    return EntityPage(name, kind, tuple(a for a in aliases if a.strip()), is_outside)
+    return EntityPage(name, kind, tuple(aliases), is_outside, is_note)
 
 
 def _ordinals(entries: Iterable[Entry]) -> Iterator[int]:
@@ -134,6 +142,8 @@ def _rows(
     origin = source if isinstance(source, str) and _SOURCE.fullmatch(source) else None
     for ordinal, entry, headed in zip(_ordinals(parsed.entries), parsed.entries, _headed(parsed), strict=False):
         row = reader.row(ordinal, entry)
+        if entry.columns and not row.first and (own := _day_in(entry.content)):
+            row = row._replace(first=own, last=own, marked=row.marked | 8)
         days = (headed, headed) if headed and row.block is None else told
         if days and not row.day:  # ids know nothing of it
             row = row._replace(first=row.first or days[0], day=days[1])
@@ -145,11 +155,21 @@ def _rows(
         yield row
 
 
+def _day_in(row: str) -> str | None:
+    """The day that one cell of a row of a table is, and no other."""
+    found = {day_and_rest(cell) for cell in cells(row) if len(cell) <= _A_DAY and re.search(r"\d", cell)}
+    days = {str(day) for day, rest in found if day and not rest}
+    return days.pop() if len(days) == 1 else None
+
+
 def _searched(entry: Entry, raw: Sequence[str]) -> str:
-    """The text of an entry by which it is found: all of its lines, but of a fact what it says and the values in its head.
+    """The text of an entry by which it is found: all of its lines, but of a fact what it says and the values in its head,
+    and of a row of a table the cells with their columns.
 
     The names of attributes are no words of its writer: "where is the key?" does not ask for every `key=`.
     """
+    if entry.columns:
+        return with_columns(entry.columns, entry.content)
     if entry.fact is None and not entry.forgotten:
         return " ".join(line[:MAX_LINE] for line in raw)
     attributes = _HEAD.match(entry.logical)
@@ -175,7 +195,7 @@ class _EntryReader:
         fact, names = entry.fact or _NO_FACT, _names(entry)
         raw = self.lines[entry.span.line - 1 : entry.span.end_line]
         raw_digest = digest(raw)
-        own = self.held.get((entry.role.value, raw_digest)) if self.held else None
+        own = self.held.get((entry.role.value, raw_digest)) if self.held and not entry.columns else None
         if own is None:
             own = joined_terms(without_sealed(_searched(entry, raw)))
         day = self.day or _own_day(entry)

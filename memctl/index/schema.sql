@@ -108,13 +108,17 @@ CREATE TABLE slot (                     -- facts that fill a slot, by whom they 
 ) WITHOUT ROWID;
 CREATE INDEX slot_marked ON slot (key, name) WHERE marked;
 
-CREATE TABLE entity (                   -- one per page under bank/entities
+CREATE TABLE naming (                   -- one per page under bank/entities, and per note elsewhere with other names
     page INTEGER PRIMARY KEY,
     key  TEXT NOT NULL,                 -- of the name
     name TEXT NOT NULL,                 -- as a person writes it
-    type TEXT
+    type TEXT,
+    note INTEGER NOT NULL               -- 1 elsewhere
 );
-CREATE INDEX entity_key ON entity (key);
+CREATE INDEX naming_key ON naming (key);
+-- Of pages with one name, those that are made for that count; of notes none, for there are many called "index".
+CREATE VIEW entity AS SELECT page, key, name, type FROM naming AS own WHERE NOT note
+    OR NOT EXISTS (SELECT 1 FROM naming WHERE naming.key = own.key AND naming.page <> own.page);
 CREATE TABLE named (                    -- every name that a page gives to its entity, its own included
     key  TEXT NOT NULL,
     page INTEGER NOT NULL,
@@ -127,8 +131,9 @@ CREATE TABLE named (                    -- every name that a page gives to its e
 CREATE INDEX named_head ON named (head);
 CREATE INDEX named_page ON named (page);
 -- The names that hold: a page from outside does not say whom a name means that the owner uses.
-CREATE VIEW alias AS SELECT * FROM named WHERE NOT outside OR NOT (key IN (SELECT key FROM named WHERE NOT outside)
-    OR EXISTS (SELECT 1 FROM mention JOIN trusted ON trusted.id = mention.entry WHERE mention.name = named.key));
+CREATE VIEW alias AS SELECT * FROM named WHERE EXISTS (SELECT 1 FROM entity WHERE entity.page = named.page)
+    AND (NOT outside OR NOT (key IN (SELECT key FROM named WHERE NOT outside)
+    OR EXISTS (SELECT 1 FROM mention JOIN trusted ON trusted.id = mention.entry WHERE mention.name = named.key)));
 
 -- Terms come analysed (language/analyzer.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
 CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");

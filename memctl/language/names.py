@@ -98,19 +98,24 @@ def link_target(inside: str) -> str:
 
 
 def read_name(spelled: str) -> str:
-    """The name in `@Name` or `[[Name]]`; empty when a wiki link points only inside its own page."""
+    """The name in `@Name`, `[[Name]]` or, as Obsidian links a page by its path, `[[Folder/Name]]`; empty when a wiki link points
+    only inside its own page."""
     bare = spelled.removeprefix("@")
-    return link_target(bare[2:-2]) if bare.startswith("[[") else bare
+    if not bare.startswith("[["):
+        return bare
+    target = link_target(bare[2:-2])
+    return (re.split(r"(?<!\\)/", target)[-1].strip() or target).replace("\\/", "/")
 
 
 def bare_name(written: str) -> str:
     """A name as somebody gives it, without the `@` or the brackets that it may have."""
-    return written.strip().removeprefix("@").strip("[] ")
+    bare = written.strip().removeprefix("@")
+    return read_name(bare) if re.fullmatch(WIKI_NAME, bare) else bare.strip("[] ")
 
 
 def spell(name: str) -> str:
-    """How the grammar writes a name: `@Name` where that reads back as the same, else `[[Name]]`."""
-    return f"@{name}" if re.fullmatch(AT_NAME, f"@{name}") else f"[[{name}]]"
+    """How the grammar writes a name: `@Name` where that reads back as the same, else `[[Name]]`, with a slash in it as `\\/`."""
+    return f"@{name}" if re.fullmatch(AT_NAME, f"@{name}") else "[[" + name.replace("/", "\\/") + "]]"
 
 
 def without_code(text: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -30,7 +32,7 @@ from ..markdown.page import Entry, Page, live_blocks, parse_page
 from ..notes.edits import GitFailed, ask_git
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
-from ..notes.workspace import PageFile, Workspace
+from ..notes.workspace import SKIPPED, PageFile, Workspace, ignores
 from ..recall.query import aliases_fault
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
@@ -78,6 +80,7 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
     findings += _shared_aliases(pages)
     findings += _brought_back(workspace, pages)
     findings += _aliases(workspace)
+    findings += _ignores_nothing(workspace)
     cure = "`memctl resolve` decides, or says that both hold"
     for pair in conflicts(memory):
         if pair.kind == "conflict":
@@ -93,6 +96,19 @@ def _aliases(workspace: Workspace) -> Iterator[Finding]:
             yield Finding(fault.path, 1, 1, "aliases", fault.what, fault.cure)
     except MemctlError as error:
         yield Finding(SETTINGS, 1, 1, "aliases", f"under [recall], {error.what}", error.cure)
+
+
+def _ignores_nothing(workspace: Workspace) -> Iterator[Finding]:
+    """The globs of `ignore` that nothing meets, such as `templates/*` beside a folder Templates."""
+    left, near = set(workspace.settings.ignore), dict[str, str]()
+    for folder, names, files in os.walk(workspace.root) if left else ():
+        names[:] = [name for name in names if name != ".git" and name not in SKIPPED]
+        for path in (Path(folder, name).relative_to(workspace.root).as_posix() for name in (*names, *files)):
+            near |= {glob: path for glob in left if fnmatchcase(f"{path}/".casefold(), glob.casefold())}
+            left = {glob for glob in left if not ignores(glob, path)}
+    for glob in sorted(left):
+        cure = f"small and capital letters differ: {near[glob]}" if glob in near else "correct it, or take it out"
+        yield Finding(SETTINGS, 1, 1, "ignore", f"no file meets {glob!r}", cure)
 
 
 def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Finding]:
@@ -129,7 +145,7 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
         prose = without_code(entry.content)
         yield from _citations(path, line, prose, pages)
         for match in _WIKI.finditer(prose):
-            target = link_target(match[1])
+            target = link_target(match[1]).replace("\\/", "/")
             is_file = re.search(r"\.\w{1,5}$", target) and not target.endswith(".md")  # a picture or an attachment
             if target and entity_key(target.removesuffix(".md")) not in pages.names and not is_file:
                 what = f"[[{target}]] does not lead to a page"

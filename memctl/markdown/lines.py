@@ -52,6 +52,25 @@ def content_of(role: Role, raw: Sequence[str]) -> str:
     return (text if text.isascii() else re.sub(rf"(?<={_HAN})\n(?={_HAN})", "", text)).replace("\n", " ")
 
 
+# Below the head of a table.
+TABLE_RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_MOST_OF_HEAD, _MOST_OF_COLUMN = 400, 40  # characters of it that are searched with each row below
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row of a table."""
+    bare = row.strip().removeprefix("|")
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", bare.removesuffix("|"))]
+
+
+def with_columns(head: str, row: str) -> str:
+    """The cells of a row that hold something, each behind what stands above it in the head of its table."""
+    above = [column[:_MOST_OF_COLUMN] for column in cells(head[:_MOST_OF_HEAD])]
+    held = cells(row)
+    named = (f"{column} {cell}" for column, cell in zip(above, held, strict=False) if cell)
+    return " ".join((*named, *held[len(above) :]))
+
+
 SEALED = "(sealed)"  # what a reader is shown in the place of a ciphertext
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts import Fact, Kind, Span
 from ..language.words import words_of
 from .grammar import Problem, parse
-from .lines import MAX_LINE, Role, content_of, split_lines
+from .lines import MAX_LINE, TABLE_RULE, Role, content_of, split_lines
 from .markers import FORGOTTEN, Block, disputed_lines, find_blocks, is_marker, read_tombstone
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Entry(NamedTuple):
     problem: Problem | None = None
     block: str | None = None
     forgotten: str | None = None
+    columns: str = ""  # of a row of a table, the head above it
 
     @property
     def kind(self) -> Kind:
@@ -101,6 +102,7 @@ class _PageReader:
         self.covered = bytearray(len(lines) + 1)  # a byte a line, 1 where an entry holds it
         self.heading = ""
         self.retain_level = 0  # level of the Retain heading we are under; 0 is none
+        self.columns, self.last_row = "", 0  # the head of the table that we are in, and the line of its last row
 
     def walk(self, blocks: Iterable[MarkdownBlock]) -> None:
         """Keep each block as an entry or several."""
@@ -109,11 +111,23 @@ class _PageReader:
                 self._add_paragraph(block)
             elif block.type == "heading_open":
                 self._add_heading(block)
+            elif block.type == "tr_open":
+                self._add_row(block.first, block.last)
             else:
-                role = Role.ROW if block.type == "tr_open" else Role.CODE
-                self.opaque += [block] if role is Role.CODE else []
-                for first, last in _cut(self.lines, block) if role is Role.CODE else [(block.first, block.last)]:
-                    self.add(role, first, last)
+                self.opaque.append(block)
+                for first, last in _cut(self.lines, block):
+                    self.add(Role.CODE, first, last)
+
+    def _add_row(self, first: int, last: int) -> None:
+        """Keep a row of a table, with the head above it; the rule below a head is no row."""
+        is_head = self.last_row + 1 != first and any(map(TABLE_RULE.fullmatch, self.lines[last : last + 1]))
+        known = len(self.entries)
+        self.add(Role.ROW, first, last)
+        if is_head:
+            self.columns, last = content_of(Role.ROW, self.lines[first - 1 : last]), last + 1
+        elif len(self.entries) > known:
+            self.entries[-1] = self.entries[-1]._replace(columns=self.columns)
+        self.last_row = last
 
     def add(self, role: Role, first: int, last: int) -> None:
         """Keep lines `first` to `last` (1-based) as an entry, unless they are there already or say nothing."""

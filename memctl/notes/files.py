@@ -83,7 +83,9 @@ def _open(workspace: Workspace, path: str, flags: int) -> int:
             raise OutsideWorkspace(path, "is a symbolic link") from error
         if flags & os.O_CREAT:
             raise CannotWrite(path, error.strerror or str(error)) from error
-        raise PageUnreadable(path, error.strerror or str(error)) from error
+        is_gone = error.errno == errno.ENOENT
+        cure = "it was moved or deleted; `memctl docs` and `memctl recall` find where it stands now" if is_gone else ""
+        raise PageUnreadable(path, error.strerror or str(error), cure) from error
 
 
 def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:

@@ -124,7 +124,12 @@ class Workspace:
             yield PageFile(_spelled(prefix.rstrip("/")) or ".", None, f"folder cannot be listed: {error.strerror}")
 
     def _ignored(self, path: str) -> bool:
-        return any(fnmatchcase(path, glob) or fnmatchcase(path + "/", glob) for glob in self.settings.ignore)
+        return any(ignores(glob, path) for glob in self.settings.ignore)
+
+
+def ignores(glob: str, path: str) -> bool:
+    """True where a glob of `ignore` leaves out a path, of a page or a folder."""
+    return fnmatchcase(path, glob) or fnmatchcase(f"{path}/", glob)
 
 
 def _page(path: str, entry: os.DirEntry[str]) -> PageFile:

@@ -27,7 +27,7 @@ from ..language.analyzer import query_terms, terms
 from ..language.names import entity_key, name_terms
 from ..language.sentences import opens_fence
 from ..markdown.grammar import OPINIONS, parse_bullet
-from ..markdown.lines import Role, content_of
+from ..markdown.lines import TABLE_RULE, Role, content_of
 from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
@@ -44,7 +44,6 @@ _LISTED = range(9)  # and those of one that leads a list
 _LONGEST = 600  # characters that stand around the line that was found
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _NAMING = re.compile(r"(?:alias(?:es)?|tags?|type):", re.IGNORECASE)
-_RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 
 
 def hits_of(
@@ -265,7 +264,7 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
         bare = is_mere_date(hit.content, memory.today) or is_bare_heading(memory.index, entry)
         return bare or is_polite(hit.content)
     if entry.role == Role.ROW.value:
-        return any(map(_RULE.fullmatch, _lines(memory, hit.source.path)[hit.source.end_line :][:1]))
+        return any(map(TABLE_RULE.fullmatch, _lines(memory, hit.source.path)[hit.source.end_line :][:1]))
     if entry.role == Role.REST.value and _NAMING.match(hit.content):
         return True
     return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
@@ -283,14 +282,29 @@ def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Sco
         room -= len(read[i].content)
         near |= {i} if room >= 0 else set()
     marked = {i: i == entry.id or is_match(found.get(i)) for i in near}
+    head = _head_of_table(memory, entry, hit)
     lines = tuple(
         PassageLine(hit.source.line, hit.source.end_line, hit.content, marked[i])
         for i, hit in sorted(read.items())
         if i in near
     )
+    lines = (head, *lines) if head and head.line < lines[0].line else lines
     above = tuple(_headings(_lines(memory, hit.source.path)[: hit.source.line - 1]))
     path = above if not hit.heading or hit.heading in above else (*above, hit.heading)
     return replace(hit, passage=lines, heading_path=path)
+
+
+def _head_of_table(memory: OpenMemory, entry: Row, hit: Hit) -> PassageLine | None:
+    """The head of the table that a hit is a row of; None for any other."""
+    lines = _lines(memory, hit.source.path)[: hit.source.line - 1] if entry.role == Role.ROW.value else []
+    rule = next((at for at in range(len(lines) - 1, 0, -1) if TABLE_RULE.fullmatch(lines[at]) or not lines[at]), 0)
+    return PassageLine(rule, rule, content_of(Role.ROW, [lines[rule - 1]]), False) if rule and lines[rule] else None
+
+
+def under_its_head(memory: OpenMemory, entry: Row, hit: Hit) -> Hit:
+    """A hit that is a row of a table with the head above it: without that its cells say little."""
+    head = _head_of_table(memory, entry, hit)
+    return replace(hit, content=f"{head.content}\n{hit.content}") if head else hit
 
 
 def is_match(found: Score | None) -> bool:

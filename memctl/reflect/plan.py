@@ -232,7 +232,8 @@ class Planner:
     def _paths(self, names: Mapping[str, int]) -> dict[str, str]:
         """Where the page of each name is, or will be: a name without one gets it from so many facts on.
 
-        Nothing of the owner's is written on a page that came from outside: its name is one without a page.
+        Nothing of the owner's is written on a page that came from outside, nor on a note: its name is one without a page. In a
+        vault none is made beside a note of that name, for `[[Name]]` leads to the note.
         """
         known = queries.pages_of_names(self._index, filter(None, names))
         found: dict[str, str] = {}
@@ -240,9 +241,10 @@ class Planner:
         folder = self._workspace.root / ENTITIES
         files = {f"{ENTITIES}{file.name}" for file in folder.iterdir()} if folder.is_dir() else set()
         others = {path.casefold(): path for path in files - taken}
+        notes = queries.note_names(self._index) if self._wiki else set()
         for name, count in sorted(names.items()):
             path = known.get(entity_key(name)) if name else None
-            if path is not None and self._is_imported(path):
+            if (path is not None and self._is_of_others(path)) or (not path and entity_key(name) in notes):
                 continue
             if name and path is None and count >= self._workspace.settings.page_from:
                 path = page_path(name, taken)
@@ -256,8 +258,10 @@ class Planner:
                 found[name] = path
         return found
 
-    def _is_imported(self, path: str) -> bool:
-        """True for a page whose front matter says that all of it came from outside."""
+    def _is_of_others(self, path: str) -> bool:
+        """True for a note of a person, and for a page whose front matter says that all of it came from outside."""
+        if not path.startswith(ENTITIES):
+            return True
         with suppress(MemctlError):
             return not is_trusted(source_of(read_for_edit(self._workspace, path).after))
         return False

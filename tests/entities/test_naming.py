@@ -398,3 +398,36 @@ def test_two_values_of_one_slot_are_named_where_two_become_one(tmp_path: Path, o
             "\nbirthday: two values, of which the newest holds now; are they two? Then `memctl undo`\n"
         )
         assert call(["undo"], root).code == 0 and snapshot(root) == before
+
+
+@pytest.mark.parametrize("name", ["Олег", "oleg", "[[People/Олег Самойлов]]", "Олег Самойлов"])
+def test_a_note_of_a_vault_is_the_page_of_whom_it_has_other_names_for(tmp_path: Path, name: str) -> None:
+    """By its file, as links do, by their path too; reflect writes nothing on it, and no page beside it or another note."""
+    told = "- W: @Oleg mends boats.\n- W: [[People/Олег Самойлов]] has a dog.\n- W: @Олег: Lives in Porto.\n"
+    pages = {"People/Олег Самойлов.md": "---\naliases: [Олег, Oleg]\n---\n# Friend\n", "memory/2025-11-27.md": told}
+    many = "".join(f"- W @[[Sea Box]]: Part {n} is glued.\n".replace("@[[", "[[") for n in range(3))
+    pages |= {
+        "memory/2025-11-26.md": many,
+        "Sea Box.md": "A box.\n",
+        ".obsidian/a.md": "",
+        "Site.md": "---\naliases: /old/\n---\nx\n",
+    }
+    space = write_pages(tmp_path, pages)
+    memory = memory_on(space)
+    assert [str(passage.citation) for passage in memory.show(name)] == ["People/Олег Самойлов.md#L1-L4"]
+    assert len(memory.recall("", about=[name], k=9).hits) >= 3
+    assert names(space) == {"Олег Самойлов", "Sea Box"} and memory.verify().differences == ()
+    memory.reflect()
+    assert not list(tmp_path.glob("bank/entities/*.md")) and not memory.check()
+    write_pages(
+        tmp_path,
+        {"bank/entities/Олег-Самойлов.md": "# Олег Самойлов\n", "Old/Sea Box.md": "---\naliases: [Oleg]\n---\nx\n"},
+    )
+    assert memory.show("Олег Самойлов")[0].citation.path == "bank/entities/Олег-Самойлов.md"
+    assert memory.show("Oleg")[0].citation.path == "Old/Sea Box.md"
+
+
+def test_a_name_with_a_slash_is_written_as_no_path(tmp_path: Path) -> None:
+    space = write_pages(tmp_path, {"memory/2025-11-27.md": "- W: Mooring fees rise.\n"})
+    memory_on(space).retain(["Mends boats."], about=["Client/Server Team"])
+    assert names(space) == {"Client/Server Team"} and not memory_on(space).check()

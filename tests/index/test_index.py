@@ -130,7 +130,7 @@ def test_an_entity_that_goes_between_two_reads_is_not_named(workspace: Workspace
         for name in ("Atlas", "Irina"):
             put(opened, workspace, f"bank/entities/{name}.md", f"# {name}\n")
         with opened.writing():
-            opened.rows("DELETE FROM entity WHERE name = 'Atlas'")
+            opened.rows("DELETE FROM naming WHERE name = 'Atlas'")
         assert [each.name for name in ("atlas", "irina") for each in resolve(opened, name)] == ["Irina"]
 
 
@@ -292,7 +292,7 @@ def test_an_entry_keeps_every_column_of_a_row_but_its_terms(tmp_path: Path) -> N
     columns = [column.name for column in database["entry"].columns]
     assert [name for name in Row._fields if name not in columns] == ["path", "own"] and set(columns) <= set(Row._fields)
     assert database["entry"].count == database["words"].count > 0
-    tables = {"page", "entry", "mention", "link", "slot", "entity", "named", "words"}
+    tables = {"page", "entry", "mention", "link", "slot", "naming", "named", "words"}
     assert tables <= set(database.table_names())
     database.close()
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from face_helpers import write_pages
+from face_helpers import contents, memory_on, write_pages
 from store_helpers import table
 
 import memctl
@@ -58,3 +58,37 @@ def test_what_leads_a_list_brings_its_items(tmp_path: Path, lead: str, one: str,
     with memctl.open(tmp_path) as memory:
         passage = memory.recall(question, k=1).hits[0].passage
     assert [line.content for line in passage] == [lead, one, other]
+
+
+TABLES = [
+    (
+        "| Date | Ferritin | Vitamin |",
+        "| 2025-08-14 | 41 | |",
+        "| 2025-02-10 | 18 | 21 |",
+        "vitamin",
+        "ferritin in August",
+    ),
+    (
+        "| Дата | Ферритин | Витамин |",
+        "| 14 августа 2025 | 41 | |",
+        "| 10.02.2025 | 18 | 21 |",
+        "витамина",
+        "ферритин в августе",
+    ),
+    ("| 日期 | 铁蛋白 | 血压 |", "| 2025年8月14日 | 41 | |", "| 2025-02-10 | 18 | 120 |", "血压", "八月的铁蛋白"),
+]
+
+
+@pytest.mark.parametrize(("head", "first", "second", "column", "when"), TABLES)
+def test_a_row_of_a_table_is_found_by_its_column_and_shown_under_its_head(
+    tmp_path: Path, head: str, first: str, second: str, column: str, when: str
+) -> None:
+    """By the day in its cell too; an empty cell is no answer; a second table has a head of its own."""
+    text = f"# A\n\n{head}\n|---|:-:|---|\n{first}\n{second}\n\n| x | y |\n|---|---|\n| boat | 7 |\n"
+    memory = memory_on(write_pages(tmp_path, {"n.md": text}))
+    assert contents(memory.recall(column, per_page=0))[:1] == [f"{head}\n{second}"]
+    one = memory.recall(when).hits[0]
+    assert (one.content, str(one.source), one.day) == (f"{head}\n{first}", "n.md#L5", None)
+    assert [line.content for line in one.passage][:2] == [head, first]
+    assert contents(memory.recall("y", per_page=0)) == ["| x | y |\n| boat | 7 |"]
+    assert not memory.verify().differences

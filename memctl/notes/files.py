@@ -83,8 +83,7 @@ def _open(workspace: Workspace, path: str, flags: int) -> int:
             raise OutsideWorkspace(path, "is a symbolic link") from error
         if flags & os.O_CREAT:
             raise CannotWrite(path, error.strerror or str(error)) from error
-        is_gone = error.errno == errno.ENOENT
-        cure = "it was moved or deleted; `memctl docs` and `memctl recall` find where it stands now" if is_gone else ""
+        cure = "it was moved or deleted: `memctl docs` lists what is there" if error.errno == errno.ENOENT else ""
         raise PageUnreadable(path, error.strerror or str(error), cure) from error
 
 

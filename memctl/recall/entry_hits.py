@@ -281,7 +281,7 @@ def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Sco
     for i in sorted(read.keys() - near, key=lambda i: abs(i - entry.id)):
         room -= len(read[i].content)
         near |= {i} if room >= 0 else set()
-    marked = {i: i == entry.id or is_match(found.get(i)) for i in near}
+    marked = {i: i == entry.id or (is_match(found.get(i)) and not read[i].superseded_by) for i in near & read.keys()}
     head = _head_of_table(memory, entry, hit)
     lines = tuple(
         PassageLine(hit.source.line, hit.source.end_line, hit.content, marked[i])

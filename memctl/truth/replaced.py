@@ -21,13 +21,13 @@ from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.beliefs import has_marked, newest_beside, settled_ids, side_by_side, weighed
 from ..index.queries.filters import expiry_on
-from ..index.queries.names import keys_of, keys_of_person
+from ..index.queries.names import keys_of, keys_of_person, pages_called
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier, judged
 from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han, name_terms
-from ..language.sentences import is_change, is_past, is_plan
+from ..language.sentences import is_change, is_past, is_plan, split_sentences
 from ..language.words import EVERYWHERE, lines
 from ..markdown.grammar import OPINIONS
 from ..markdown.lines import Role
@@ -158,7 +158,7 @@ def may_replace(
     finder = _Finder(memory)
     likely = [pair for pair in finder.older_about_same(newer, alike) if pair.older.ref not in beside]
     standing = _standing(memory, [pair for pair in likely if finder.is_told(pair)])
-    states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value}
+    states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value and pair.older.day}
     few = FEW if len(states) <= _FEW and newer.kind != Kind.EXPERIENCE.value else ""
     reasons = ((pair, pair.judgement.reason or few * (pair.older.id in states)) for pair in standing)
     found = [pair._replace(judgement=pair.judgement._replace(reason=why)) for pair, why in reasons]
@@ -295,7 +295,8 @@ class _Finder:
         like = queries.lines_like(self._index, entry, names, list(counted), _BESIDE) if counted else []
         rows = {row.id: row for row in (*like, *newest_beside(self._index, entry, names, _BESIDE))}
         rows |= queries.by_ids(self._index, alike)
-        rows = {i: row for i, row in rows.items() if self._may_give_way(row, entry, own)}
+        notes = self._notes_about(names)
+        rows = {i: row for i, row in rows.items() if self._may_give_way(row, entry, own)} | notes
         total = queries.entry_count(self._index) + _USUAL
         nearest = {i: place for place, i in enumerate(i for i in alike if i in rows)}
         found, least = list[Replaced](), _TELLING if names else _TELLING_NOBODY
@@ -303,12 +304,26 @@ class _Finder:
             held = set(its.split())
             shared = sum(_relative_idf(counted[term], total) for term in mine & held & counted.keys())
             shared += _TOPIC * (not led.isdisjoint(held)) - _EVENT * (rows[i].kind == Kind.EXPERIENCE.value)
-            telling = shared > least and len(mine & held - hollow) > happened
+            needed = happened and not (i in notes and is_change(self._statements[entry.id].text))
+            telling = shared > least and len(mine & held - hollow) > needed
             why = "shared words" if telling else "nearest in meaning" if nearest.get(i) == 0 else ""
+            why = why or "one topic" * (i in notes and not led.isdisjoint(held))
             worth = shared + _MEANING * (1 - nearest.get(i, len(nearest)) / max(len(nearest), 1))
             judgement = Judgement("replacement", "replaces", Tier.ASKED, why)
             found.append(Replaced(rows[i], entry, judgement, round(worth, 6)))
         return sorted(found, key=lambda pair: (pair.nearness, pair.older.told), reverse=True)[:_LIKELY]
+
+    def _notes_about(self, names: Sequence[str]) -> dict[int, Row]:
+        """What a page called so says in single sentences and on no day: it stood there before the line that is being written."""
+        found = {
+            row.id: row._replace(names=key)
+            for key, page in pages_called(self._index, names).items()
+            for row in queries.undated_notes(self._index, page, _BESIDE)
+            if is_trusted(row.origin)
+        }
+        self.read(found.values())
+        said = {i: self._statements[i].text for i in found if i in self._statements}
+        return {i: found[i] for i, text in said.items() if len([*split_sentences(text)]) == 1}
 
     def is_told(self, pair: Replaced) -> bool:
         """False for a plan beside what is none, and for what happened beside a state, unless it says that things changed."""

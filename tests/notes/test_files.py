@@ -86,7 +86,9 @@ def test_a_page_of_8_mib_is_read_and_a_longer_one_is_named(workspace: Workspace)
 
 
 def test_a_missing_page_and_a_folder_are_unreadable(workspace: Workspace) -> None:
-    told = f"PageUnreadable: {LOG}: No such file or directory; {CORRECT}"
+    told = (
+        f"PageUnreadable: {LOG}: No such file or directory; it was moved or deleted: `memctl docs` lists what is there"
+    )
     assert [refusal(lambda: act(workspace, LOG)) for act in (read_page, confirm)] == [told] * 2  # noqa: B023
     assert refusal(lambda: read_page(workspace, "memory")) == f"PageUnreadable: memory: not a regular file; {CORRECT}"
 

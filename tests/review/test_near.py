@@ -73,6 +73,25 @@ def test_the_older_line_is_offered_first_and_waits_for_nobody(tmp_path: Path, la
     assert old not in place.older(f"{new}!", about=name)
 
 
+NOTES = [
+    ("Boat", "The engine is a Yanmar.", "The Yanmar was replaced by a Volvo", "The Yanmar is loud. It smokes."),
+    ("Аня", "Не ест мясо.", "Аня снова ест мясо", "Аня ест мясо. Она повар."), ("小林", "住在上海。", "小林搬到杭州了", "喜欢上海的雨。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "old", "new", "other"), NOTES)
+def test_a_sentence_of_the_note_of_that_name_is_offered(
+    tmp_path: Path, name: str, old: str, new: str, other: str
+) -> None:
+    """It stood there before the line; a paragraph of several sentences says more than what is replaced, and is not offered."""
+    place = Place(tmp_path, lines("Vera", *OTHERS))
+    write_pages(tmp_path, {f"People/{name}.md": f"# {name}\n\n{old}\n\n{other}\n", "Else.md": f"{old} {name}\n"})
+    (found,) = place.near(new, about=name)
+    assert (found.sides[0].content, found.sides[0].source.path) == (old, f"People/{name}.md")
+    place.memory.answer(found.id, "y")
+    assert {hit.content: hit for hit in place.memory.recall(old, per_page=0).hits}[old].superseded_by
+
+
 @pytest.mark.parametrize("key", ["b", "n", "o"])
 def test_what_was_answered_is_not_offered_again(tmp_path: Path, key: str) -> None:
     place = Place(tmp_path, lines("Vera", *OTHERS, MOVED["en"][1]))

@@ -99,18 +99,17 @@ def _headed(parsed: Page) -> Iterator[str | None]:
 def _entity_page(path: str, title: str, front: FrontMatter) -> EntityPage | None:
     """What a page of bank/entities/ says of its entity, and what a note elsewhere does that has other names, as Obsidian keeps
     them: it goes by its file, as links do. An alias with a slash is an address that a site had."""
-    is_note = not path.startswith("bank/entities/")
+    is_note, stem = not path.startswith("bank/entities/"), PurePosixPath(path).stem
     written = front.get("aliases", [])
-    aliases = [a for a in ([written] if isinstance(written, str) else written) if a.strip()]
-    if is_note:
-        may_name = not path.startswith(("bank/", "memory/")) and log_day(path) is None
-        aliases = [a for a in aliases if may_name and "/" not in a]
-    if front.get("merged_into") or (is_note and not aliases):
+    aliases = [
+        a for a in ([written] if isinstance(written, str) else written) if a.strip() and not (is_note and "/" in a)
+    ]
+    may_name = not is_note or (aliases and not path.startswith(("bank/", "memory/")) and log_day(path) is None)
+    if front.get("merged_into") or not may_name:
         return None
-    stem = PurePosixPath(path).stem
     own = re.fullmatch(rf"{re.escape(slug(title))}(?:~\d+)?", stem, re.IGNORECASE)
-    name = title if own or entity_key(title) == entity_key(stem) else " ".join(stem.split("-"))
-    name = stem if is_note else name
+    is_title = not is_note and (own or entity_key(title) == entity_key(stem))
+    name = title if is_title else stem if is_note else " ".join(stem.split("-"))
     type_ = front.get("type")
     source = front.get("src")
     is_outside = not is_trusted(source if isinstance(source, str) else None)

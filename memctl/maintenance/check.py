@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -32,7 +30,7 @@ from ..markdown.page import Entry, Page, live_blocks, parse_page
 from ..notes.edits import GitFailed, ask_git
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
-from ..notes.workspace import SKIPPED, PageFile, Workspace, ignores
+from ..notes.workspace import PageFile, Workspace, ignores
 from ..recall.query import aliases_fault
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
@@ -100,14 +98,11 @@ def _aliases(workspace: Workspace) -> Iterator[Finding]:
 
 def _ignores_nothing(workspace: Workspace) -> Iterator[Finding]:
     """The globs of `ignore` that nothing meets, such as `templates/*` beside a folder Templates."""
-    left, near = set(workspace.settings.ignore), dict[str, str]()
-    for folder, names, files in os.walk(workspace.root) if left else ():
-        names[:] = [name for name in names if name != ".git" and name not in SKIPPED]
-        for path in (Path(folder, name).relative_to(workspace.root).as_posix() for name in (*names, *files)):
-            near |= {glob: path for glob in left if fnmatchcase(f"{path}/".casefold(), glob.casefold())}
-            left = {glob for glob in left if not ignores(glob, path)}
-    for glob in sorted(left):
-        cure = f"small and capital letters differ: {near[glob]}" if glob in near else "correct it, or take it out"
+    globs, root = workspace.settings.ignore, workspace.root
+    paths = [path.relative_to(root).as_posix() for path in root.rglob("*")] if globs else []
+    for glob in (glob for glob in globs if not any(ignores(glob, path) for path in paths)):
+        near = next((path for path in paths if ignores(glob.casefold(), path.casefold())), "")
+        cure = f"small and capital letters differ: {near}" if near else "correct it, or take it out"
         yield Finding(SETTINGS, 1, 1, "ignore", f"no file meets {glob!r}", cure)
 
 

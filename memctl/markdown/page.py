@@ -121,20 +121,18 @@ class _PageReader:
     def _add_row(self, first: int, last: int) -> None:
         """Keep a row of a table, with the head above it; the rule below a head is no row."""
         is_head = self.last_row + 1 != first and any(map(TABLE_RULE.fullmatch, self.lines[last : last + 1]))
-        known = len(self.entries)
-        self.add(Role.ROW, first, last)
+        self.add(Role.ROW, first, last, "" if is_head else self.columns)
         if is_head:
             self.columns, last = content_of(Role.ROW, self.lines[first - 1 : last]), last + 1
-        elif len(self.entries) > known:
-            self.entries[-1] = self.entries[-1]._replace(columns=self.columns)
         self.last_row = last
 
-    def add(self, role: Role, first: int, last: int) -> None:
+    def add(self, role: Role, first: int, last: int, columns: str = "") -> None:
         """Keep lines `first` to `last` (1-based) as an entry, unless they are there already or say nothing."""
         raw = self._take(first, last)
         if raw:
             content = content_of(role, raw)
-            self.entries.append(Entry(role, Span(first, first + len(raw) - 1), content, content, self.heading))
+            span = Span(first, first + len(raw) - 1)
+            self.entries.append(Entry(role, span, content, content, self.heading, columns=columns))
 
     def _take(self, first: int, last: int) -> list[str]:
         """The lines of a new entry; none where it is there already, says nothing, or is a tombstone and so kept."""

@@ -20,7 +20,7 @@ from ..facts import Fact, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs as queries
-from ..index.queries.names import KnownNames, all_entities, resolve
+from ..index.queries.names import KnownNames, all_entities, pages_called, resolve
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
 from ..markdown import blocks
@@ -241,7 +241,7 @@ class Planner:
         folder = self._workspace.root / ENTITIES
         files = {f"{ENTITIES}{file.name}" for file in folder.iterdir()} if folder.is_dir() else set()
         others = {path.casefold(): path for path in files - taken}
-        notes = queries.note_names(self._index) if self._wiki else set()
+        notes = pages_called(self._index, set(map(entity_key, names))) if self._wiki else {}
         for name, count in sorted(names.items()):
             path = known.get(entity_key(name)) if name else None
             if (path is not None and self._is_of_others(path)) or (not path and entity_key(name) in notes):

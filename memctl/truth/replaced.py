@@ -158,7 +158,8 @@ def may_replace(
     finder = _Finder(memory)
     likely = [pair for pair in finder.older_about_same(newer, alike) if pair.older.ref not in beside]
     standing = _standing(memory, [pair for pair in likely if finder.is_told(pair)])
-    states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value and pair.older.day}
+    undated = {pair.older.id for pair in standing if pair.older.kind == Kind.NOTE.value and not pair.older.day}
+    states = {pair.older.id for pair in standing if pair.older.kind != Kind.EXPERIENCE.value} - undated
     few = FEW if len(states) <= _FEW and newer.kind != Kind.EXPERIENCE.value else ""
     reasons = ((pair, pair.judgement.reason or few * (pair.older.id in states)) for pair in standing)
     found = [pair._replace(judgement=pair.judgement._replace(reason=why)) for pair, why in reasons]
@@ -304,7 +305,7 @@ class _Finder:
             held = set(its.split())
             shared = sum(_relative_idf(counted[term], total) for term in mine & held & counted.keys())
             shared += _TOPIC * (not led.isdisjoint(held)) - _EVENT * (rows[i].kind == Kind.EXPERIENCE.value)
-            needed = happened and not (i in notes and is_change(self._statements[entry.id].text))
+            needed = happened and not (i in notes and any(is_change(each.text) for each in said))
             telling = shared > least and len(mine & held - hollow) > needed
             why = "shared words" if telling else "nearest in meaning" if nearest.get(i) == 0 else ""
             why = why or "one topic" * (i in notes and not led.isdisjoint(held))
@@ -319,11 +320,10 @@ class _Finder:
             row.id: row._replace(names=key)
             for key, page in pages_called(self._index, names).items()
             for row in queries.undated_notes(self._index, page, _BESIDE)
-            if is_trusted(row.origin)
         }
         self.read(found.values())
-        said = {i: self._statements[i].text for i in found if i in self._statements}
-        return {i: found[i] for i, text in said.items() if len([*split_sentences(text)]) == 1}
+        said = {i: split_sentences(self._statements[i].text) for i in found if i in self._statements}
+        return {i: found[i] for i, sentences in said.items() if len([*sentences]) == 1}
 
     def is_told(self, pair: Replaced) -> bool:
         """False for a plan beside what is none, and for what happened beside a state, unless it says that things changed."""

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date
 from itertools import chain
-from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ...facts import is_trusted
@@ -432,12 +431,6 @@ def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:
     """The path of the page whose own name has each of these keys; names without a page are left out."""
     sql = "SELECT entity.key, page.path FROM entity JOIN page ON page.id = entity.page WHERE entity.key IN ({keys})"
     return dict(sorted(index.rows_in(sql, map(entity_key, names)), reverse=True))
-
-
-def note_names(index: Index) -> set[str]:
-    """The keys of the names of all pages outside bank/ and memory/, by their files."""
-    paths = index.column("SELECT path FROM page WHERE path NOT LIKE 'bank/%' AND path NOT LIKE 'memory/%'")
-    return {entity_key(PurePosixPath(path).stem) for path in paths}
 
 
 # -- questions of review ----------------------------------------------------------------------------------------------

@@ -334,8 +334,8 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
 
 
 def undated_notes(index: Index, page: int, limit: int) -> list[Row]:
-    """Paragraphs and items of a page that are of no day, in its order."""
-    sql = "SELECT id FROM live WHERE page = ? AND day IS NULL AND kind = 'note' AND role IN ('text', 'item') ORDER BY id LIMIT ?"
+    """Trusted paragraphs and items of a page that are of no day, in its order."""
+    sql = "SELECT id FROM trusted WHERE page = ? AND day IS NULL AND kind = 'note' AND role IN ('text', 'item') ORDER BY id LIMIT ?"
     return selected(index, sql, (page, limit))
 
 

@@ -214,13 +214,16 @@ def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]
 
 
 class _ActionClause(NamedTuple):
-    """The first clause of a text as words. `action` is the first that is not an identifier, `script` its script."""
+    """The first clause of a text as words. `action` is the first that is not an identifier, `script` its script.
+
+    `apart` is what tells two ways in the same words apart: what was not done, and what was done before what.
+    """
 
     words: frozenset[str]
     identifiers: frozenset[str]
     action: str
     script: str
-    negated: bool
+    apart: tuple[tuple[str, str], ...]
 
 
 @lru_cache(maxsize=4096)
@@ -229,8 +232,16 @@ def _clause(text: str) -> _ActionClause:
     found = list(_words(clause))
     action = next((word for word, is_identifier in found if not is_identifier), "")
     identifiers = frozenset(word for word, is_identifier in found if is_identifier)
-    negated = bool(re.search(rf"(?i){pattern(languages(), 'pages', 'negated')}", clause))
-    return _ActionClause(frozenset(word for word, _ in found), identifiers, action, script_of(action), negated)
+    told_apart = [
+        (kind, next((term for term in query_terms(clause[mark.end() :]) if len(term) > 1), ""))
+        for kind in ("negated", "ordered", "reversed")
+        for mark in re.finditer(rf"(?i){pattern(languages(), 'pages', kind)}", clause)
+    ]
+    script = script_of(action)
+    if script != "han" and told_apart and told_apart[-1][0] != "negated":
+        told_apart.append(("action", action))  # the same words in another order
+    words = frozenset(word for word, _ in found)
+    return _ActionClause(words, identifiers, action, script, tuple(dict.fromkeys(told_apart)))
 
 
 def _words(clause: str) -> Iterator[tuple[str, bool]]:
@@ -309,12 +320,12 @@ class _Likeness:
         return max(range(len(clauses)), key=lambda at: (round(nearness(clauses[at]), 9), -at))
 
     def _alike(self, one: _ActionClause, other: _ActionClause) -> bool:
-        """True when two clauses do the same: the same action, both or neither negated, Dice coefficient above .6.
+        """True when two clauses do the same: the same action, the same not done, in the same order, Dice coefficient above .6.
 
         One half is enough when one says all that the other does, and between scripts, where two identifiers must be shared.
         """
         shared, apart = one.words & other.words, one.words ^ other.words
-        if one.negated != other.negated or not self._same_action(one, other, shared):
+        if one.apart != other.apart or not self._same_action(one, other, shared):
             return False
         common = sum(_GIVEN if word in self._given else self._weight(word) for word in shared)
         lenient = one.script != other.script or one.words <= other.words or other.words <= one.words

@@ -84,6 +84,10 @@ SAME = [
     ("用 `import_sheets.py --dry-run` 检查。", "Checked with `import_sheets.py --dry-run`."),
     ("Replayed the queue.", "Replayed the queue from the SD card."),
     ("Did not touch the router.", "Did not touch the router; it came back."),
+    ("Deployed Payments 1.9 without draining the queue, 300 double charges", "Deployed Payments 2.0 without draining the queue, 12 double charges"),
+    ("Drained the queue first, then deployed Payments 1.9", "Drained the queue first and then deployed Payments 2.0"),
+    ("Сначала слил очередь, потом обновил оплату.", "Сначала слили очередь, потом обновили оплату; без потерь."),
+    ("先清空队列再部署支付", "先清空队列，再部署支付；没有重复扣款"),
     ("12:00", "13:00"),
 ]  # fmt: skip
 OTHER = [
@@ -100,6 +104,19 @@ OTHER = [
     ("重启网关。", "更换网关。"),
     ("重启路由器。", "没有重启路由器。"),
     ("Restarted `nightjar-gw`.", "Перезапустил `nightjar-gw`."),  # one shared identifier is no strategy
+    ("Deployed Payments without draining the queue, 300 double charges", "Drained the queue first, then deployed Payments, no double charges"),
+    ("Deployed Payments without draining the queue", "Drained the queue and deployed Payments, no double charges"),
+    ("Deployed without draining the queue", "Deployed, draining the queue"),
+    ("Drained the queue before deploying", "Drained the queue after deploying"),
+    ("Drained the queue first, then deployed", "First deployed, then drained the queue"),
+    ("Drained the queue instead of deploying", "Drained the queue, deploying"),
+    ("Skipped draining the queue and deployed", "Drained the queue and deployed"),
+    ("Обновил оплату без слива очереди.", "Обновил оплату, слив очередь."),
+    ("Сначала слил очередь, потом обновил оплату.", "Обновил оплату, потом слил очередь."),
+    ("Обновил оплату и слил очередь.", "Обновил оплату вместо того, чтобы слить очередь."),
+    ("没有清空队列就部署支付", "先清空队列再部署支付"),
+    ("先部署支付再清空队列", "先清空队列再部署支付"),
+    ("跳过清空队列部署支付", "清空队列部署支付"),
     ("Waited.", "Called Petrov."),
     ("12:00", "Waited."),
 ]  # fmt: skip

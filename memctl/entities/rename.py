@@ -272,6 +272,8 @@ def _without_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _
 def _merged(memory: OpenMemory, name: str, into: str) -> _Planned:
     one, merged = _find(memory, name), _merged_pages(memory)
     other = _find(memory, into) or _new(memory, into)
+    if other.file.before is None and not match(memory.index, terms(into), Filter("", ()), 1):
+        raise NothingFound(f"no line or page has the name {into}", f'`memctl entity alias "{into}" "{name}"` makes it')
     if one and one.path == other.path:
         _check_names_of_one(one, name, into, merged)
         return Named(other.name, other.path, notes=[f"{name} is a name of {other.name} already"]), []

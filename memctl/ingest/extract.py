@@ -19,7 +19,7 @@ from ..language.names import entity_key
 from ..language.relations import relation
 from ..markdown.grammar import printable_line, render
 from .conversation import Dialogue, EarlierStatement, agreed, continued, corrected, finding, joined, outcome
-from .own_words import Sentence, fold, language_of, own_sentences, pairs
+from .own_words import Sentence, fold, language_of, own_sentences, pairs, rx
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
 from .turns import Turn
 
@@ -179,7 +179,8 @@ def _of_assistant(turn: Turn, before: Dialogue) -> Iterator[tuple[FoundStatement
 
 def _candidate(turn: Turn, found: FoundStatement, sentence: Sentence, before: Dialogue) -> Iterator[CandidateFact]:
     """The candidate for what was found, unless it was said before or recalled from memory."""
-    language, said = sentence.language, found.told or found.said
+    language = sentence.language
+    said = rx(language, "filler").sub("", found.told or found.said)
     speaker = turn.name if turn.role == "user" else None
     day = turn.when.date() if turn.when else None
     told, ends = dated(narrated(said, language, speaker, turn.role), language, day)

@@ -23,6 +23,7 @@ from ..facts import Fact, days_before, iso_day, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled
+from ..index.queries.names import names_told
 from ..index.sync import sync
 from ..language.analyzer import terms
 from ..language.dates import log_day
@@ -35,9 +36,10 @@ from ..retain.retain import RetainedFact, retain
 from ..review.keep import PAGE, Uncertain, add
 from ..system import open_regular
 from .dedup import Duplicates
-from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked, names_of
+from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked, names_of, slot_key
 from .formats import FORMS, read_transcript
 from .json_stream import known_encoding
+from .own_words import any_language
 from .turns import Notes, Turn, numbered
 
 if TYPE_CHECKING:
@@ -458,11 +460,21 @@ class _IngestRun:
         answered = settled(memory.index, filter(None, questions))
         looked_up: list[Fact | Refusal] = []
         for each, question in zip(found, questions, strict=True):
-            refusal = duplicates.refusal(each.fact, each.day, each.role)
+            fact = self._about_known(memory, each)
+            refusals = (duplicates.refusal(said, each.day, each.role) for said in (each.fact, fact))
+            refusal = next(filter(None, refusals), None)
             if refusal is None and (line := answered.get(question)):
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
-            looked_up.append(refusal or each.fact)
+            looked_up.append(refusal or fact)
         return looked_up
+
+    def _about_known(self, memory: OpenMemory, each: CandidateFact) -> Fact:
+        """The fact with the known names in its text, where it is about nobody yet; what the speaker says of themselves stays."""
+        fact = each.fact
+        if not each.certain or names_of(fact) or slot_key(fact) or any_language("says_i").search(each.quote):
+            return fact  # a question must stay the same, so that it is asked once
+        about = names_told(memory.index, fact.text)
+        return replace(fact, entities=about[:3]) if about else fact
 
     def _correcting(self, each: CandidateFact, duplicates: Duplicates) -> Fact:
         """The fact with the id of the line that says what it corrects: one of the workspace, or of this transcript."""

@@ -31,12 +31,13 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+_Several = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)  # one name is a list of one
 Text = Annotated[str, Field(max_length=1000)]
 Message = Annotated[str, Field(max_length=200_000)]
 Line = Annotated[str, Field(min_length=1, max_length=16_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Names = Annotated[list[Name], Field(max_length=50)]
-Texts = Annotated[list[Text], Field(max_length=50)]
+Names = Annotated[list[Name], _Several, Field(max_length=50)]
+Texts = Annotated[list[Text], _Several, Field(max_length=50)]
 Whole = Annotated[int, BeforeValidator(_whole)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Kind = Literal["world", "experience", "opinion", "observation"]

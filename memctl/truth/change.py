@@ -20,7 +20,9 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import has_han
 from ..language.relations import listed_in
-from .statement import OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, words_of
+from .statement import (
+    OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, topic_terms, words_of,
+)  # fmt: skip
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -310,12 +312,12 @@ def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 
 def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
-    """The pieces of a sentence that some of its words cover, as they stand in it."""
+    """The pieces of a sentence that some of its words cover, as they stand in it, each once."""
     text = sentence.text
     found = [word for word in re.finditer(r"[^\W_㐀-鿿]+", text) if not stems.isdisjoint(terms(word[0])[:1])]
     found += [pair for stem in filter(has_han, stems) for pair in re.finditer(stem, text)]
     covered = {i for each in found for i in range(*each.span())}
-    return " ".join("".join(char if i in covered else " " for i, char in enumerate(text)).split())
+    return " ".join(dict.fromkeys("".join(char if i in covered else " " for i, char in enumerate(text)).split()))
 
 
 def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -381,7 +383,8 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if not (other.marks & {"now", "change"} or pair.telling() or alone) or _says_no_more(pair):
         return None
     if both:
-        return pair.found("replaced: topic", min(both), 0.3 + like.near / 2)
+        spelled = filter(None, (_spelled(each, topic_terms()[min(both)]) for each in (one, other)))
+        return pair.found("replaced: topic", " against ".join(dict.fromkeys(spelled)) or min(both), 0.3 + like.near / 2)
     if lines.is_told_apart or not (lines.older.key or lines.older.names or like.shared):
         return None  # a listed name alone may be of anything
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):

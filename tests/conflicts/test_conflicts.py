@@ -479,6 +479,25 @@ def test_what_a_newer_line_may_have_replaced_is_listed_until_it_is_settled(
     assert found(workspace) == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "reason"),
+    [
+        (
+            "W: We use Jenkins for CI",
+            "W @Jenkins: Jenkins was switched off, everything builds on GitLab now",
+            "Jenkins",
+        ),
+        ("W: Сборки идут в Дженкинсе", "W @Дженкинс: Дженкинс отключили, теперь всё собирает Гитлаб", "Дженкинсе"),
+        ("W @A: The rent of the flat is high", "W @A: The landlord now wants more rent", "rent"),
+    ],
+)
+def test_a_reason_is_words_of_the_lines(tmp_path: Path, one: str, other: str, reason: str) -> None:
+    """Of a line that names nobody, the name of whom the newer one is about: its text says whom it means."""
+    told(tmp_path, f"10-30 {one} ^aa", f"11-16 {other} ^bb")
+    (question,) = memory_on(Workspace(tmp_path), TODAY).review()
+    assert question.why.partition(": ")[2] == reason
+
+
 @pytest.mark.parametrize("attribute", ["settles={}", "for=aa,for=bb"])
 def test_an_answer_settles_the_pair_for_good(tmp_path: Path, attribute: str) -> None:
     """`settles=` alone: the two have nothing to do with each other."""

@@ -179,7 +179,7 @@ def test_a_merge_makes_one_of_two(tmp_path: Path) -> None:
 
 def test_names_without_pages_merge_too(tmp_path: Path) -> None:
     """A name that is only mentioned becomes an alias; a page is made for whom it is merged into."""
-    space = workspace(tmp_path, **{"bank/entities/Bosun.md": ""})
+    space = workspace(tmp_path, **{"bank/entities/Bosun.md": "", "bank/crew.md": "Alex Petrov, boatswain\n"})
     before = snapshot(tmp_path)
     assert memory_on(space).merge("Bosun", "Alex Petrov").pages == ("bank/entities/Alex-Petrov.md",)
     assert names(space) == {"Alex Petrov"}
@@ -376,10 +376,12 @@ def test_a_page_for_a_name_that_no_line_has_says_the_way_back(tmp_path: Path, na
     """As a new name in retain does; a name that stands in a line is none, though it has no page."""
     root = write_pages(tmp_path, {"memory/2025-11-27.md": f"## Retain\n\n- W: The {known} 喜欢茶\n- W: {known}\n"}).root
     before = snapshot(root)
-    for words in (["merge", "Ghost", name], ["alias", name, "Ghost"]):
-        done = call(["entity", *words], root)
-        assert f"{name!r} is a new name; no line has it: a slip? Then `memctl undo`" in done.err
-        assert call(["undo"], root).code == 0 and snapshot(root) == before
+    refused = call(["entity", "merge", "Ghost", name], root)  # two names of nobody are no entity: nothing is made of it
+    assert refused.code == 1 and f'`memctl entity alias "{name}" "Ghost"` makes it' in refused.err
+    assert snapshot(root) == before
+    done = call(["entity", "alias", name, "Ghost"], root)
+    assert f"{name!r} is a new name; no line has it: a slip? Then `memctl undo`" in done.err
+    assert call(["undo"], root).code == 0 and snapshot(root) == before
     assert "undo" not in call(["entity", "merge", "Ghost", known], root).err
 
 

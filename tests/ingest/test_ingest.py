@@ -520,3 +520,42 @@ def test_who_tells_a_name_is_the_owner(tmp_path: Path, told: str, asked: str) ->
         chat.unlink()
         for question in (asked, "Как меня зовут?", "我叫什么名字？", "What is my name?"):
             assert memory.recall(question).hits[0].ref == hit.ref, question
+
+
+@pytest.mark.parametrize(
+    ("told", "name", "said", "mine"),
+    [
+        ("Maria drinks coffee", "Maria", "Please remember: Maria gave up coffee", "Remember: I drink what Maria does"),
+        ("Мария пьёт кофе", "Мария", "Запомни: Мария больше не пьёт кофе", "Запомни: я пью то же, что Мария"),
+        ("小兰喝咖啡", "小兰", "请记住：小兰戒掉咖啡了", "请记住：我喝的茶和小兰一样"),
+    ],
+)
+def test_a_name_that_a_line_marks_is_known(tmp_path: Path, told: str, name: str, said: str, mine: str) -> None:
+    """Without it, "Maria gave up coffee" met nothing about Maria. What the speaker says of themselves has no name."""
+    with open_memory(tmp_path, now=date(2026, 10, 20)) as memory:
+        memory.retain(told, about=[name])
+    with open_memory(tmp_path, now=date(2026, 11, 9)) as memory:
+        (kept,) = memory.ingest_exchange(said, "").kept
+        assert kept.fact.entities == (name,)
+        assert not memory.ingest_exchange(said, "").kept  # known by now
+        assert any(told in str(each.sides) for each in memory.review())
+        (own,) = memory.ingest_exchange(mine, "").kept
+        assert own.fact.entities == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "Remember: Priya leads it, by the way, and she likes short notes",
+            "Priya leads it, and she likes short notes",
+        ),
+        ("Запомни: Анна ведёт проект, кстати, и любит краткость", "Анна ведёт проект, и любит краткость"),
+        ("请记住：小兰负责项目，对了，她喜欢简短", "小兰负责项目，她喜欢简短"),
+        ("Remember: Priya is the owner of Payments", "Priya is the owner of Payments"),
+    ],
+)
+def test_a_filler_within_a_sentence_and_a_name_that_looks_like_money(tmp_path: Path, said: str, kept: str) -> None:
+    with open_memory(tmp_path) as memory:
+        (line,) = memory.ingest_exchange(said, "").kept
+    assert (line.fact.text, [cue for cue in line.fact.cues if "money" in cue]) == (kept, [])

@@ -122,10 +122,10 @@ def test_recall_answers_with_citations(writer: tuple[Path, Asker], question: str
 
 
 def test_recall_takes_every_filter(writer: tuple[Path, Asker]) -> None:
-    """Each alone; null is as good as left out."""
+    """Each alone; null is as good as left out, and one name is a list of one."""
     asker = writer[1]
     for filters in (
-        {"since": "30d"}, {"until": "2025-08"}, {"on": "в ноябре 2025"}, {"as_of": "2025-08-31"}, {"about": ["Ирина"]},
+        {"since": "30d"}, {"until": "2025-08"}, {"on": "в ноябре 2025"}, {"as_of": "2025-08-31"}, {"about": ["Ирина"]}, {"about": "Ирина"},
         {"kind": ["opinion", "world"]}, {"key": "deadline"}, {"min_confidence": 0.8}, {"history": True, "query": "deadline"},
         {"hops": 2, "query": "gateway"}, {"links_to": "Irina Volkova"}, {"k": 2}, {"k": 2.0}, {"query": None, "since": None},
     ):  # fmt: skip

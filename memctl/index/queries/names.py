@@ -12,18 +12,8 @@ from typing import NamedTuple
 from ...errors import Usage
 from ...facts import is_trusted
 from ...language.analyzer import terms
-from ...language.names import (
-    Listed,
-    bare_name,
-    by_head,
-    entity_key,
-    find_names,
-    heads,
-    is_han,
-    mentions,
-    stem_head,
-    stem_key,
-)
+from ...language.entity_key import entity_key
+from ...language.names import Listed, bare_name, by_head, find_names, heads, is_han, mentions, stem_head, stem_key
 from ...markdown.grammar import OPINIONS
 from ...notes.workspace import Workspace
 from ..index import Index
@@ -34,6 +24,7 @@ from .entries import Filter, by_ids, in_slots
 
 _FEW = 512  # names that are read at once
 _TEXTS = 20_000  # of which a process that stays remembers whom they name: some 10 MB
+_NAME_WORDS = 4  # of a name that is looked for in a text; of a Chinese one, characters
 _ALIKE = 0.8  # how alike two spellings are (difflib) from which one may be a slip for the other
 
 
@@ -159,6 +150,20 @@ def near_name(workspace: Workspace, index: Index, name: str) -> str | None:
     lines = reread(workspace, mentions_of(index, [found], 1).get(found, ()))
     written = (own for line in lines.values() for own in mentions("\n".join(line.raw)) if entity_key(own) == found)
     return next(written, found)
+
+
+def names_told(index: Index, text: str) -> tuple[str, ...]:
+    """The names that trusted lines mark and a text holds, with a capital or in Chinese; of one within another the longer."""
+    words = [word.span() for word in re.finditer(r"[^\W㐀-鿿][\w.+-]*[^\W㐀-鿿]|[㐀-鿿]", text)]
+    ends = ((begin, end) for at, (begin, _) in enumerate(words) for _, end in words[at : at + _NAME_WORDS])
+    runs = {
+        entity_key(text[begin:end]): text[begin:end]
+        for begin, end in ends
+        if end - begin > 1 and not text[begin].islower()
+    }
+    sql = "SELECT DISTINCT name FROM mention JOIN trusted ON trusted.id = entry WHERE name IN ({keys})"
+    told = [runs[key] for key in index.column_in(sql, runs)]
+    return tuple(sorted((name for name in told if not any(name in own != name for own in told)), key=text.find))
 
 
 def unknown_name(workspace: Workspace, index: Index, name: str) -> str:

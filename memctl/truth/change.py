@@ -20,9 +20,8 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import has_han
 from ..language.relations import listed_in
-from .statement import (
-    OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, topic_terms, words_of,
-)  # fmt: skip
+from . import statement as reading
+from .statement import OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, words_of
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -383,7 +382,7 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if not (other.marks & {"now", "change"} or pair.telling() or alone) or _says_no_more(pair):
         return None
     if both:
-        spelled = filter(None, (_spelled(each, topic_terms()[min(both)]) for each in (one, other)))
+        spelled = filter(None, (_spelled(each, reading.topic_terms()[min(both)]) for each in (one, other)))
         return pair.found("replaced: topic", " against ".join(dict.fromkeys(spelled)) or min(both), 0.3 + like.near / 2)
     if lines.is_told_apart or not (lines.older.key or lines.older.names or like.shared):
         return None  # a listed name alone may be of anything

@@ -28,7 +28,7 @@ _LONGEST = 300  # characters of a line; a longer one says more than one thing
 _HEAD = 90  # characters in which the relation must be said, and all of one in a wider wording
 _ANY_DAY = date(2000, 1, 1)  # where a time stands in a text is the same on all
 _WORD = re.compile(r"[^\W_]+")
-_MARKED = re.compile(r"<(=?)([^>]+)>")
+_MARKED = re.compile(r"(?<!P)<(=?)([^>]+)>")
 _OBJECT = r"(?P<value>.+)"
 _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 _FULL_STOPS = " \t.!。！"

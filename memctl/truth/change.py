@@ -151,7 +151,12 @@ class _Pair:
         units = self.one.units | self.other.units
         # "runs 5 km" and "commute is 12 km"
         are_two = self.shared <= units and not (self.one.words <= units or self.other.words <= units)
-        return self.shared - self.other.money - (self.other.units if are_two or not self.is_named else frozenset())
+        return (
+            self.shared
+            - self.other.money
+            - listed("intent")
+            - (self.other.units if are_two or not self.is_named else frozenset())
+        )
 
     @cached_property
     def is_named(self) -> bool:
@@ -212,7 +217,8 @@ def _may_change(pair: _Pair) -> bool:
     lines = pair.lines
     if "added" in other.marks or ("part" in other.marks - one.marks and not one.times):
         return False
-    if "unsure" in one.marks and not lines.of_opinions:
+    is_passing = "passing" in other.marks - one.marks and not other.numbers
+    if is_passing or ("unsure" in one.marks and not lines.of_opinions):
         return False
     if "record" in one.marks and lines.of_facts:
         return True
@@ -255,7 +261,9 @@ def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
     for mine, its in ((one, other), (other, one)):
         if not (mine.kin <= its.kin | its.people or _is_named_in(mine, its)):
             return False
-    if "another" in other.marks - one.marks:
+    which, other_which = one.modified, other.modified
+    are_two = which.isdisjoint(other_which | other.words) and other_which.isdisjoint(one.words)
+    if (which and other_which and are_two) or "another" in other.marks - one.marks:
         return False
     named = one.identifiers, other.identifiers
     if named[0] and named[1] and not (named[0] <= named[1] or named[1] <= named[0]):

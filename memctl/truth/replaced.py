@@ -259,7 +259,7 @@ class _Finder:
             return []
         said, own = self._statements.get(entry.id), keys_of(self._index, entry.subject)
         marks = {mark for each in (said.sentences if said else ()) for mark in each.marks}
-        if "part" in marks:
+        if marks & {"part", "passing"}:
             return []
         slots = [entry.slot] + [_other_of_two(entry.slot)] * bool(said and is_change(said.text))
         names = keys_of_person(self._index, entry.subject)

@@ -50,7 +50,8 @@ class ReadSentence(NamedTuple):
     are what one has one of at a time ("residence"), `others` (topic, stem) of whoever else is its subject, `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
     them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"), `aside` what
-    something was done for, and people by their title, `brought` where it brings a thing. Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
+    something was done for, and people by their title, `brought` where it brings a thing, `modified`
+    which of its kind its subject is ("the *garage* code"). Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
 
     text: str
@@ -71,6 +72,7 @@ class ReadSentence(NamedTuple):
     aside: frozenset[str] = frozenset()
     others: frozenset[tuple[str, str]] = frozenset()
     brought: frozenset[str] = frozenset()
+    modified: frozenset[str] = frozenset()
 
     @property
     def is_long(self) -> bool:
@@ -151,6 +153,11 @@ def _matched(name: str, text: str) -> frozenset[str]:
     return frozenset(match[0].casefold() for match in _compiled(name, spoken_in(text)).finditer(text.lower()))
 
 
+def _captured(name: str, text: str) -> list[str]:
+    """What the patterns of a section capture in a text."""
+    return [said[said.lastindex or 0] for said in _compiled(name, spoken_in(text)).finditer(text)]
+
+
 def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
     """The text with a sign in the place of what a section matches, and what that was."""
     lower = text.lower()
@@ -202,6 +209,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),
         money=frozenset(word for unit in _matched("money", text) for word in _content(unit, names)),
         brought=_brought(text, whole.words, names),
+        modified=frozenset(word for its in _captured("modified", text) for word in _content(its, names)),
         aside=(whole.words.difference(_content(told, names)) if told != text else frozenset()).union(
             word for titled in _compiled("titled", spoken_in(text)).findall(text) for word in _content(titled, names)
         ),
@@ -211,8 +219,8 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
 def _brought(text: str, words: frozenset[str], names: frozenset[str]) -> frozenset[str]:
     """Those words that say only where a thing was brought: "moved the ficus to the *kitchen*"."""
     rest = text
-    for said in _compiled("destination", spoken_in(text)).finditer(text):
-        rest = rest.replace(said[said.lastindex or 0], " ")
+    for place in _captured("destination", text):
+        rest = rest.replace(place, " ")
     return words.difference(_content(rest, names)) if rest != text else frozenset()
 
 
@@ -225,9 +233,11 @@ def without_purpose(text: str, marks: Set[str] | None = None) -> str:
 
 def _marks(text: str) -> set[str]:
     """How a sentence is meant, but for whether it is unsure."""
-    marks = {name for name in _MARKS if _fits(name, text)}
+    marks = {name for name in (*_MARKS, "passing") if _fits(name, text)}
     if _fits("no change", text):
         marks = marks - {"change", "ended", "cancelled"} | {"kept"}
+    if "change" in marks:  # "moved today"
+        marks.discard("passing")
     if ((is_past(text) and not has_han(text)) or _fits("event", text)) and not _fits("no event", text):
         marks.add("event")
     return marks | ({"plan"} if is_plan(text) else set())

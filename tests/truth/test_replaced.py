@@ -286,3 +286,23 @@ def test_the_work_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             ask(workspace, "box3 lamps")
             counts.append(len(asked))
     assert counts[1] <= counts[0] + 4
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "question"),
+    [
+        (
+            "@Payments: is owned by Jonas Weber",
+            "@Payments: Jonas Weber handed it over to Priya Nair",
+            "Who owns Payments?",
+        ),
+        ("@小明: 住在杭州", "@小明: 搬家了，现在在苏州", "小明住在哪里？"),
+    ],
+)
+def test_a_slot_never_stands_alone_where_a_line_without_one_tells_of_its_change(
+    tmp_path: Path, older: str, newer: str, question: str
+) -> None:
+    workspace = told(tmp_path, f"10-05 W {older}", f"10-20 W {newer}")
+    assert newer.partition(": ")[2] in memory_on(workspace).beside_prompt(question, 500, 3)
+    first = ask(workspace, question).hits[0]
+    assert newer.endswith(first.content)

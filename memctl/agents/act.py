@@ -30,8 +30,8 @@ from ..markdown.grammar import Problem, clean, with_attributes
 from ..markdown.lines import Role, split_lines
 from ..markdown.page import front_matter_end, live_blocks, open_end
 from ..memory import Memory
-from ..notes.edits import diff
-from ..notes.files import append, create, in_style, read_page
+from ..notes.edits import create, diff
+from ..notes.files import append, in_style, read_page
 from ..retain.retain import as_said, citing_known, fact_kind
 from .brackets import COMMANDS, Command, read_reply
 

@@ -9,10 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import CannotWrite, MemctlError, Usage
-from ..notes.edits import GitFailed, ask_git, decoded, encoded
-from ..notes.files import create, prepare_memory, read_page
+from ..errors import MemctlError, Usage
+from ..notes.edits import GitFailed, ask_git, create, decoded, encoded
+from ..notes.files import prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
+from ..system import as_cannot_write
 
 _SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
 _MERGED = {"memory/": "memory/*.md text merge=union", "bank/": "bank/**/*.md merge=memctl"}
@@ -41,15 +42,13 @@ def init(folder: Path, git: bool = False) -> InitReport:
     """
     if folder.exists() and not folder.is_dir():
         raise Usage(f"{folder} is a file", "name a folder")
-    try:
+    with as_cannot_write(folder):
         folder.mkdir(parents=True, exist_ok=True)
         workspace = Workspace(folder.resolve())
         found = any(page.path not in PAGES for page in workspace.scan())
         new_log = not (workspace.root / "memory").exists()
         (workspace.root / "memory").mkdir(exist_ok=True)
         (workspace.root / "bank" / "entities").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWrite(str(folder), error.strerror or str(error)) from error
     made = ["memory/"] if new_log else []
     pages = PAGES | {"memctl.toml": _SETTINGS} | (_GIT if git else {})
     made += [path for path, text in sorted(pages.items()) if create(workspace, path, text)]

@@ -171,6 +171,17 @@ def put(workspace: Workspace, path: str, expected: bytes | None, data: bytes) ->
             _put_over(workspace, path, expected, data)
 
 
+def create(workspace: Workspace, path: str, text: str) -> bool:
+    """Write a new file durably; False, with nothing written, if the name is taken."""
+    data = text.encode("utf-8")
+    with as_cannot_write(path), suppress(PageChanged, FileExistsError):
+        (workspace.root / path).parent.mkdir(parents=True, exist_ok=True)
+        put(workspace, path, None, data)
+        record(workspace, path, None, data)
+        return True
+    return False
+
+
 @contextmanager
 def writing_alone(workspace: Workspace, name: str) -> Iterator[None]:
     """Hold `.memory/NAME.lock`, so that one process alone does what `name` says; LockBusy after 10 s.

@@ -177,30 +177,6 @@ def write_derived(path: Path, data: bytes, *, is_lasting: bool = False) -> None:
                 made.unlink()
 
 
-def create(workspace: Workspace, path: str, text: str) -> bool:
-    """Write a new file durably; False, with nothing written, if the name is taken."""
-    target, data = workspace.root / path, text.encode("utf-8")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o666)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or str(error)) from error
-    try:
-        _write_once(fd, data, 0, path)
-        _make_durable(workspace, fd, path)
-    except (OSError, PageUnreadable) as error:
-        with suppress(OSError):
-            target.unlink()  # ours, and not what it should be: the next try would find the name taken
-        reason = getattr(error, "cause", None) or getattr(error, "strerror", None) or str(error)
-        raise CannotWrite(path, reason) from error
-    finally:
-        os.close(fd)
-    _remember(workspace, path, None, data)
-    return True
-
-
 def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Appended:
     """Add to the end of a page what `compose(text so far)` returns; when this returns, it is on disk.
 

@@ -28,8 +28,8 @@ from ..language.names import entity_key
 from ..language.secrets import find_secrets
 from ..markdown.grammar import OPINIONS, clean, render
 from ..markdown.lines import without_sealed
-from ..notes.edits import apply, diff, read_for_edit
-from ..notes.files import create, read_page
+from ..notes.edits import apply, create, diff, read_for_edit
+from ..notes.files import read_page
 from ..notes.workspace import PAGES, PageFile, Workspace
 from ..retain.retain import retain
 from ..review.keep import PAGE

@@ -17,7 +17,8 @@ from torture import power_loss
 
 from memctl.errors import CannotWrite, LockBusy, MemctlError, PageUnreadable
 from memctl.notes import files
-from memctl.notes.files import MAX_PAGE, append, confirm, create, prepare_memory, read_page
+from memctl.notes.edits import create
+from memctl.notes.files import MAX_PAGE, append, confirm, prepare_memory, read_page
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
 from memctl.system import locked

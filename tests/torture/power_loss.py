@@ -22,8 +22,8 @@ from store_helpers import DAY, LOG, strays
 
 from memctl.markdown.page import parse_page
 from memctl.notes import edits as replacing
-from memctl.notes.edits import replace, writing_alone
-from memctl.notes.files import create, read_page
+from memctl.notes.edits import create, replace, writing_alone
+from memctl.notes.files import read_page
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -22,7 +23,6 @@ from memctl.facts import Fact, Kind
 from memctl.index.rows import rows_of
 from memctl.markdown.blocks import splice
 from memctl.markdown.front_matter import with_value
-from memctl.notes import files
 from memctl.review.keep import BLOCK, Uncertain, body_of
 from memctl.transfer.foreign import imported, is_memory, memory_of
 
@@ -272,9 +272,14 @@ def test_a_full_disk_stops_it_and_the_next_run_goes_on(
     """What came in before stays, and is counted; no half page is left."""
     vault = obsidian(tmp_path, {**{f"{n}.md": f"# Заметка {n}\n" for n in range(5)}})
     real = os.write
-    monkeypatch.setattr(
-        files.os, "write", lambda fd, data: real(fd, data[:9] if "Заметка 3".encode() in data else data)
-    )
+
+    def full(fd: int, data: bytes) -> int:
+        if "Заметка 3".encode() in bytes(data):
+            real(fd, data[:9])
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(fd, data)
+
+    monkeypatch.setattr(os, "write", full)
     done = call("import", str(vault), "-w", str(home))
     assert done.code == 13 and done.err.count("nothing was kept") == 1 and "stays: pages 3, facts 0" in done.err
     assert not (home / "bank/obsidian/V/3.md").exists()

@@ -20,7 +20,7 @@ from ..index.index import Index, code as primary_code
 from ..index.lexical import ORDINAL_BITS, whole_page
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
-from ..system import locked
+from ..system import as_cannot_write, locked
 from . import tables
 from .quantized import Code, CodeQuery, distances, encode, moments, nearest, refine, spread
 from .tables import NO_HEAD, Head, PageVectors, StoredVector
@@ -101,12 +101,10 @@ def _cure(path: Path) -> str | None:
 def drop_vectors(workspace: Workspace) -> None:
     """Delete every vector."""
     path = workspace.derived / "vectors.sqlite"
-    try:
+    with as_cannot_write(path):
         for name in ("vectors.broken", "vectors.sqlite"):
             tables.remove(path.with_name(name))
         tables.mark_of(path).unlink(missing_ok=True)
-    except OSError as error:
-        raise CannotWrite(str(path), error.strerror or str(error)) from error
 
 
 class Vectors:

@@ -209,13 +209,8 @@ def _installed(package: str) -> Embedder | None:
     if spec is None or not spec.origin:
         return None
     folder = Path(spec.origin).parent
-    prefix = f"{distribution}-"
-    try:
-        names = [entry.name for entry in os.scandir(folder.parent) if entry.name.startswith(prefix)]
-    except OSError:
-        names = []
-    versions = [name[len(prefix) : -len(".dist-info")] for name in names if name.endswith(".dist-info")]
-    return adapter(folder, max(versions, default="unknown"))
+    found = folder.parent.glob(f"{distribution}-*.dist-info")
+    return adapter(folder, max((path.stem.removeprefix(f"{distribution}-") for path in found), default="unknown"))
 
 
 def _lists(array: Any) -> list[Sequence[float]]:

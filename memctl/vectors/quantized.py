@@ -176,10 +176,7 @@ def refine(signs: bytes, places: Sequence[int], asked: CodeQuery, limit: int) ->
 
 def _smallest(values: Sequence[int] | Mapping[int, int], places: Sequence[int], limit: int) -> list[int]:
     """The `limit` of these places with the smallest values, in their order; of equal ones at the edge the first."""
-    edge = sorted(values[place] for place in places)[limit - 1]
-    below = [place for place in places if values[place] < edge]
-    equal = [place for place in places if values[place] == edge]
-    return sorted([*below, *equal[: limit - len(below)]])
+    return sorted(sorted(places, key=values.__getitem__)[:limit])
 
 
 def spread(cosines: Sequence[float], near: Sequence[int], found: Sequence[int], dim: int) -> tuple[float, float]:

@@ -81,8 +81,6 @@ def rank_in(gold: Iterable[Hashable], found: Iterable[Hashable]) -> Ranks:
 
 def measure(ranks: Ranks, depths: Iterable[int]) -> dict[str, float]:
     """Every metric of one question with at least one gold item, from 0 to 1."""
-    if not ranks:
-        raise ValueError("a question without gold has no metrics")
     top = sorted(rank for rank in ranks if rank is not None and rank <= DEEP)
     gain = math.fsum(1 / math.log2(rank + 1) for rank in top)
     ideal = math.fsum(1 / math.log2(n + 1) for n in range(1, min(len(ranks), DEEP) + 1))
@@ -95,13 +93,11 @@ def measure(ranks: Ranks, depths: Iterable[int]) -> dict[str, float]:
 
 
 def intervals(rows: Sequence[Mapping[str, float]], chance: Chance) -> dict[str, Interval]:
-    """The mean of every figure, each from 0 to 1, over questions, with its interval. Empty for no questions.
+    """The mean of every figure, each from 0 to 1, over questions, with its interval.
 
     All figures are resampled together: a question is one whole number that holds each of its figures in a field of its
     own, so 2,000 resamples of 1,000 questions and 30 figures take half a second, and are the same questions for all.
     """
-    if not rows:
-        return {}
     keys = list(rows[0])
     width = 31 + len(rows).bit_length()
     packed = [sum(round(row[key] * _UNIT) << (n * width) for n, key in enumerate(keys)) for row in rows]
@@ -121,8 +117,6 @@ def compare(
 ) -> dict[str, Difference]:
     """What the second configuration changes, by metric; both are measured on the same questions in the same order."""
     rows = [{key: b[key] - a[key] for key in a} for a, b in zip(first, second, strict=True)]
-    if not rows:
-        return {}
     halved = [{key: (1 + value) / 2 for key, value in row.items()} for row in rows]  # from 0 to 1, as figures are
     spans = intervals(halved, chance)
     p = {key: _chance_of([round(row[key] * _UNIT) for row in rows if row[key]], chance) for key in rows[0]}

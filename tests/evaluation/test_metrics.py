@@ -79,12 +79,6 @@ def test_beyond_the_depth_is_not_found() -> None:
     }  # fmt: skip
 
 
-def test_a_question_without_gold_has_no_metrics() -> None:
-    """Neither 0 nor 1 would be true."""
-    with pytest.raises(ValueError, match="without gold"):
-        measure((), DEPTHS)
-
-
 RANKS = st.lists(st.none() | st.integers(1, 30), min_size=1, max_size=12).map(tuple)
 
 
@@ -138,7 +132,6 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     """A figure that is printed twice is the same figure."""
     values = [0.1, 0.9, 0.4, 0.4]
     assert intervals(rows(values), random.Random(7)) == intervals(rows(values), random.Random(7))
-    assert intervals([], random.Random(7)) == {}
 
 
 def test_the_exact_test_counts_all_flips() -> None:
@@ -173,8 +166,3 @@ def test_compared_the_other_way_round(pairs: list[tuple[float, float]]) -> None:
     assert one.low <= one.mean + 1e-8 and one.mean - 1e-8 <= one.high and 0 < one.p <= 1
     same = compare(first, first, random.Random(7))["x"]
     assert (same.mean, same.p, same.better, same.worse) == (0, 1, 0, 0)
-
-
-def test_nothing_compared() -> None:
-    """No questions, no figures."""
-    assert compare([], [], random.Random(7)) == {}

@@ -141,13 +141,16 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Tool
 
 
 _LEFT_OUT = ("workspace", "problem", "optional", "")  # of what a person is told: where it lies, what could be installed
-_STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fresh", "stale", "search")
+_STATUS = answer_schema(
+    schema=ONE, kinds="object", pages="integer", first_day="string?", last_day="string?", entities="integer",
+    beliefs="integer", fresh="boolean", stale="string?", search="string", allow_write="boolean",
+)  # fmt: skip
 
 
 def _status(session: Session) -> ToolAnswer:
     """Counts, days and freshness; nothing of what is remembered."""
     state = session.memory.public().status()
-    found = {name: value for name, value in state.as_json().items() if name in _STATUS}
+    found = {name: value for name, value in state.as_json().items() if name in _STATUS["properties"]}
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in _LEFT_OUT]
     lines = [line for line in lines if " install" not in line]  # a matter of the owner
     problems = [f"{many(len(state.problems), 'page')} cannot be read: `memctl check`"] if state.problems else []
@@ -387,12 +390,7 @@ TOOLS = (
     Tool(
         "status", "State of memory",
         "How much is remembered, of which days, and whether the index is fresh.",
-        Parameters,
-        answer_schema(
-            schema=ONE, kinds="object", pages="integer", first_day="string?", last_day="string?", entities="integer",
-            beliefs="integer", fresh="boolean", stale="string?", search="string", allow_write="boolean",
-        ),
-        _status, {},
+        Parameters, _STATUS, _status, {},
     ),
     Tool(
         "review", "Open questions",

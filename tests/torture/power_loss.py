@@ -22,7 +22,7 @@ from store_helpers import DAY, LOG, strays
 
 from memctl.markdown.page import parse_page
 from memctl.notes import edits as replacing
-from memctl.notes.edits import create, replace, writing_alone
+from memctl.notes.edits import replace, writing_alone
 from memctl.notes.files import read_page
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
@@ -229,10 +229,6 @@ def _retain(workspace: Workspace) -> object:
     return retain(memory_on(workspace), [FACT], DAY)
 
 
-def _create(workspace: Workspace) -> object:
-    return create(workspace, "bank/world.md", "# World\n\nObjective facts that last.\n")
-
-
 PAGE, NEW = "bank/entities/Atlas.md", b"# Atlas\n\n<!-- memctl:begin now -->\n- Runs\n<!-- memctl:end now -->\n"
 
 
@@ -273,9 +269,7 @@ def replacements() -> list[Scene]:
 
 def scenes() -> list[Scene]:
     """Each kind of page; each also as the second try of a process that was killed at any of its calls."""
-    found = [
-        Scene(f"create, {name}", {k: v for k, v in pages.items() if k != LOG}, _create) for name, pages in PAGES[3:]
-    ]
+    found = []
     for name, pages in PAGES:
         found.append(Scene(f"retain, {name}", pages, _retain))
         calls = len(record(found[-1])[0])
@@ -322,9 +316,6 @@ def judge(scene: Scene, disk: Mapping[str, bytes | None], acknowledged: bool) ->
         for path, data in scene.before.items():
             if path != "memory" and not (disk.get(path) or b"").startswith(data):
                 return f"corrupt: bytes of {path} that were there before"
-        if scene.call is _create:
-            text = disk.get("bank/world.md")
-            return "lost page" if acknowledged and not (text or b"").endswith(b"last.\n") else None
         try:
             facts = _facts(workspace) if LOG in disk else []
             if acknowledged and FACT not in facts:

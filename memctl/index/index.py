@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..errors import CannotWrite, LockBusy
 from ..ids import hasher, page_id
 from ..language.names import entity_key, stem_head, stem_key
-from .lexical import ORDINAL_BITS
+from .lexical import row_id
 from .row import EntityPage, PageRows, Row, link_rows, mention_rows, page_sum, rows_bytes, slot_rows
 
 T = TypeVar("T")
@@ -177,8 +177,8 @@ class Index:
     ) -> None:
         """Make the index hold exactly this page; only rows that differ are written."""
         number = self._page_number(page.path)
-        shift = (number - page_id(page.path)) << ORDINAL_BITS  # where another path has the same hash
-        total, after = hasher(16), number << ORDINAL_BITS
+        shift = row_id(number - page_id(page.path), 0)  # where another path has the same hash
+        total, after = hasher(16), row_id(number, 0)
         entries = words = embedded = 0
         rest = iter(page.rows)
         while some := list(islice(rest, _PIECE)):
@@ -189,7 +189,7 @@ class Index:
             entries += len(some)
             words += sum(row.length for row in some)
             embedded += sum(row.block is None and row.role not in NOT_EMBEDDED for row in some)
-        self._replace_rows(after, (number + 1) << ORDINAL_BITS, {})
+        self._replace_rows(after, row_id(number + 1, 0), {})
         names = self._replace_names(number, page.entity)
         about = (page.path, page.day.isoformat() if page.day else None, page.title, entries, words, embedded)
         rows_sum = page_sum((*about, sha256, problem), names, total.digest())
@@ -209,7 +209,7 @@ class Index:
     def drop(self, path: str) -> None:
         """Forget a page that is gone."""
         number = self._page_number(path)
-        self._replace_rows(number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS, {})
+        self._replace_rows(row_id(number, 0), row_id(number + 1, 0), {})
         self._replace_names(number, None)
         self._db.execute("DELETE FROM page WHERE id = ?", (number,))
 

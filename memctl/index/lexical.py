@@ -115,9 +115,24 @@ def match_expression(terms: Iterable[str]) -> str:
     return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
 
 
+def row_id(page: int, ordinal: int) -> int:
+    """The id of a row, by the number of its page and its place there."""
+    return (page << ORDINAL_BITS) + ordinal
+
+
+def page_of(row: int) -> int:
+    """The number of the page that a row stands on."""
+    return row >> ORDINAL_BITS
+
+
+def ordinal_of(row: int) -> int:
+    """The place of a row on its page."""
+    return row & (1 << ORDINAL_BITS) - 1
+
+
 def whole_page(page: int) -> int:
     """The id under which the vector of a whole page stands among those of its entries."""
-    return (page + 1 << ORDINAL_BITS) - 1
+    return row_id(page + 1, -1)
 
 
 def neighbourhood(candidates: Iterable[int]) -> list[int]:
@@ -173,7 +188,7 @@ def score(
     pages, places, asked = _pages(plain), {row: line.places for row, line in lines.items()}, len(query)
     return {
         row: Lexical(
-            plain[row] + (page := pages[row >> ORDINAL_BITS]), pairs.get(row, 0.0), page, counts,
+            plain[row] + (page := pages[page_of(row)]), pairs.get(row, 0.0), page, counts,
             places.get(row, _NONE), above.get(row, ()), asked,
         )
         for row, counts in heard.items()
@@ -259,6 +274,6 @@ def _pages(plain: Mapping[int, float]) -> dict[int, float]:
     """Page -> what each of its rows gains."""
     values: dict[int, list[float]] = {}
     for row, value in plain.items():
-        values.setdefault(row >> ORDINAL_BITS, []).append(value)
+        values.setdefault(page_of(row), []).append(value)
     best = {page: sorted(found, reverse=True) for page, found in values.items()}
     return {page: _PAGE * (found[0] + _NEXT * sum(found[1:3])) for page, found in best.items()}

@@ -15,7 +15,7 @@ from ..errors import MemctlError
 from ..facts import Citation, Kind
 from ..hits import Hit, PassageLine
 from ..index.index import Index
-from ..index.lexical import ORDINAL_BITS
+from ..index.lexical import page_of, row_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
@@ -320,7 +320,7 @@ def with_sections(memory: OpenMemory, query: Query) -> Query:
         if path not in pages:
             lines = _lines(memory, path)
             pages[path] = {i: _level(lines, line) for i, line in headings_on(memory.index, path)}
-        last = ((row >> ORDINAL_BITS) + 1) << ORDINAL_BITS
+        last = row_id(page_of(row) + 1, 0)
         end = next((i for i, level in pages[path].items() if i > row and level <= pages[path][row]), last)
         found.append((row, end - 1))
     return replace(query, sections=tuple(found))

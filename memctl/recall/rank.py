@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..facts import HALF_LIFE_DAYS, Kind, Period
-from ..index.lexical import ORDINAL_BITS
+from ..index.lexical import page_of
 
 
 class Score(NamedTuple):
@@ -113,10 +113,10 @@ def fuse(
         elif row in foreign:
             by_words = max(by_words, _FOREIGN * nearness)
         sums[row] = by_words + worth * nearness
-        page = row >> ORDINAL_BITS
+        page = page_of(row)
         best_of_page[page] = max(best_of_page.get(page, 0.0), sums[row])
     highest = (1 + worth * _MOST_DEVIATIONS) * (1 + _PAGE)
-    relevance = {row: (own + _PAGE * best_of_page[row >> ORDINAL_BITS]) / highest for row, own in sums.items()}
+    relevance = {row: (own + _PAGE * best_of_page[page_of(row)]) / highest for row, own in sums.items()}
     _raise_best_by_words(relevance, words)
     _raise_exact(relevance, exact)
     return relevance

@@ -17,11 +17,12 @@ from typing import NamedTuple, TypeVar
 
 from ..hits import Answer, Hit
 from ..index.index import Index, TimeUp
+from ..index.lexical import page_of
 from ..index.open_memory import OpenMemory
 from ..index.queries import names as queries
 from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
 from ..index.queries.filters import condition_of
-from ..index.queries.names import NamingLine, page_of
+from ..index.queries.names import NamingLine
 from ..index.reread import CurrentLine, EntryText, reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import terms

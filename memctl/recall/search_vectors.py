@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import MemctlError
 from ..hits import Vectored
 from ..index.index import Index
-from ..index.lexical import ORDINAL_BITS, whole_page
+from ..index.lexical import page_of, whole_page
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, digests_of, embeddable, filtered, first_lines
 from .rank import UsualCosines, fuse, smoothed, standard
@@ -108,11 +108,11 @@ class VectorSearch:
         if asked is None:
             return []
         allowed = set(filtered(index, condition, _MOST_PASSING)) if condition.sql else None
-        allowed = allowed and allowed.union(map(whole_page, {i >> ORDINAL_BITS for i in allowed}))
+        allowed = allowed and allowed.union(map(whole_page, {page_of(i) for i in allowed}))
         scan = self._source.scan(asked, allowed, max(limit, NEAREST))
         self._usual = UsualCosines(scan.mean, scan.sd, scan.n)
         now = digests_of(index, scan.digests)
-        pages = [i >> ORDINAL_BITS for i in scan.digests if i == whole_page(i >> ORDINAL_BITS)]
+        pages = [page_of(i) for i in scan.digests if i == whole_page(page_of(i))]
         first = {whole_page(page): entry for page, entry in first_lines(index, pages, condition).items()}
         found = (first.get(i, i) for i, digest in scan.digests.items() if i in first or now.get(i) == digest)
         return list(dict.fromkeys(found))
@@ -135,19 +135,17 @@ class VectorSearch:
         rows = words.keys() | set(nearest)
         around = rows | {row + step for row in rows for step in _REACH}
         digests = digests_of(index, around)
-        by_page = self._whole_pages(asked, index, {row >> ORDINAL_BITS for row in rows})
-        cosines = {row: by_page[row >> ORDINAL_BITS] for row in digests if row >> ORDINAL_BITS in by_page}
+        by_page = self._whole_pages(asked, index, {page_of(row) for row in rows})
+        cosines = {row: by_page[page_of(row)] for row in digests if page_of(row) in by_page}
         cosines |= self._vectors.cosines(asked, around, digests)
         levels = self._vectors.by_script(asked)
         scripts = {row: script_of(own.get(row, "")[:_READ]) for row in around} if len(levels) > 1 else {}
         usual = usual._replace(scripts=levels) if scripts else usual
-        whole = standard(by_page, usual, {row >> ORDINAL_BITS: scripts.get(row, 0) for row in rows})
+        whole = standard(by_page, usual, {page_of(row): scripts.get(row, 0) for row in rows})
         deviations = smoothed(standard(cosines, usual, scripts))
-        deviations |= {row: _PART * deviations[row] for row in parts if row in cosines and row >> ORDINAL_BITS in whole}
+        deviations |= {row: _PART * deviations[row] for row in parts if row in cosines and page_of(row) in whole}
         least = _ALONE if words or usual.n < _MANY else _ALONE_UNSAID
-        best = {
-            row: max(value, whole.get(row >> ORDINAL_BITS, 0.0)) for row, value in deviations.items() if row in rows
-        }
+        best = {row: max(value, whole.get(page_of(row), 0.0)) for row, value in deviations.items() if row in rows}
         alone = {
             row for row, value in best.items() if value >= least and own.get(row, "").count(" ") + 1 >= _LEAST_TERMS
         }
@@ -163,7 +161,7 @@ class VectorSearch:
         first = first_lines(index, pages, Filter("", ()))
         now = digests_of(index, first.values())
         digests = {whole_page(page): now[entry] for page, entry in first.items()}
-        return {i >> ORDINAL_BITS: cosine for i, cosine in self._vectors.cosines(asked, digests, digests).items()}
+        return {page_of(i): cosine for i, cosine in self._vectors.cosines(asked, digests, digests).items()}
 
 
 def start_vector_search(

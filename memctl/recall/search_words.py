@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..facts import Kind
 from ..index import lexical
 from ..index.index import Index
-from ..index.lexical import BUDGET, CANDIDATES, ORDINAL_BITS, Lexical, Other, idf, select_terms
+from ..index.lexical import BUDGET, CANDIDATES, Lexical, Other, idf, page_of, select_terms
 from ..index.queries import entries as queries
 from ..index.queries.entries import Filter, Query, completions, entry_count, filtered, frequencies, match, passing
 from ..index.queries.filters import condition_of
@@ -318,21 +318,21 @@ def _whole_pages(index: Index, found: Mapping[int, float], asked: QueryTerms) ->
 
     `found` says how well each row answers: of pages without a row among the best nothing is looked up.
     """
-    pages = queries.titles_and_lengths(index, {row >> ORDINAL_BITS for row in found})
+    pages = queries.titles_and_lengths(index, {page_of(row) for row in found})
     notes = condition_of(Query(kinds=(Kind.NOTE,)), ())
-    parts = passing(index, [row for row in found if row >> ORDINAL_BITS in pages], notes)
+    parts = passing(index, [row for row in found if page_of(row) in pages], notes)
     wanted = [*asked.weights, *asked.forms, *(tokens[0] for tokens, _ in asked.others)]
     best = _best_of_pages(sorted(parts, key=lambda row: (-found[row], row)))[:_MOST_PAGES]
-    held = {row >> ORDINAL_BITS: queries.rows_holding(index, wanted, row >> ORDINAL_BITS) for row in best}
+    held = {page_of(row): queries.rows_holding(index, wanted, page_of(row)) for row in best}
     lines = queries.own_terms(index, [row for rows in held.values() for row in rows])
-    values = {page: Whole(0.0, _share(*pages[page][2:])) for page in {row >> ORDINAL_BITS for row in parts}}
+    values = {page: Whole(0.0, _share(*pages[page][2:])) for page in {page_of(row) for row in parts}}
     for page, numbers in held.items():
         path, title, length, _ = pages[page]
         named = " ".join(terms(f"{title} {_NOT_WORDS.sub(' ', path)}"))
         texts = [lines[row] for row in numbers]
         value = lexical.score_page(asked.weights, texts, named, length, asked.forms, asked.others)
         values[page] = values[page]._replace(value=value)
-    return {row: values[row >> ORDINAL_BITS] for row in parts}
+    return {row: values[page_of(row)] for row in parts}
 
 
 def _share(length: int, entries: int) -> float:
@@ -357,18 +357,18 @@ def _with_pages(relevance: Mapping[int, float], whole: Mapping[int, Whole]) -> d
 def _with_meaning(whole: Mapping[int, Whole], meant: Mapping[int, float]) -> dict[int, Whole]:
     """How well pages answer by words and by meaning, `meant` being page -> deviations of the vector of the whole."""
     highest = max((one.value for one in whole.values()), default=0.0) or 1.0
-    near = {row: max(meant.get(row >> ORDINAL_BITS, 0.0), 0.0) for row in whole}
+    near = {row: max(meant.get(page_of(row), 0.0), 0.0) for row in whole}
     return {row: one._replace(value=one.value / highest + _PAGE_NEAR * near[row]) for row, one in whole.items()}
 
 
 def _best_of_pages(ranked: Iterable[int]) -> list[int]:
     """The first row of every page, in order."""
-    return list({row >> ORDINAL_BITS: row for row in reversed(list(ranked))}.values())[::-1]
+    return list({page_of(row): row for row in reversed(list(ranked))}.values())[::-1]
 
 
 def _on_further_documents(index: Index, found: Sequence[int], limit: int) -> list[int]:
     """Of what was found beyond the limit, the first row of each document that has none within it."""
-    seen = {row >> ORDINAL_BITS for row in found[:limit]}
-    first = [row for row in _best_of_pages(found[limit:]) if row >> ORDINAL_BITS not in seen]
-    documents = queries.titles_and_lengths(index, [row >> ORDINAL_BITS for row in first])
-    return [row for row in first if row >> ORDINAL_BITS in documents]
+    seen = {page_of(row) for row in found[:limit]}
+    first = [row for row in _best_of_pages(found[limit:]) if page_of(row) not in seen]
+    documents = queries.titles_and_lengths(index, [page_of(row) for row in first])
+    return [row for row in first if page_of(row) in documents]

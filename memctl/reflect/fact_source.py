@@ -17,10 +17,11 @@ from ..errors import MemctlError, Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..ids import belief_id, questions_of
+from ..index.lexical import page_of
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
-from ..index.queries.names import KnownNames, keys_of, page_of
+from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import query_terms

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, LockBusy
 from ..index.index import Index, code as primary_code
-from ..index.lexical import ORDINAL_BITS, whole_page
+from ..index.lexical import ordinal_of, page_of, whole_page
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import as_cannot_write, locked
@@ -213,7 +213,7 @@ class Vectors:
 
     def _rows_of(self, ids: AbstractSet[int]) -> list[StoredVector]:
         packs = self.packs()
-        pages = {entry >> ORDINAL_BITS for entry in ids} & packs.keys()
+        pages = {page_of(entry) for entry in ids} & packs.keys()
         return [row for page in pages for row in packs[page].vectors() if row.entry in ids]
 
     def _compare(
@@ -431,7 +431,7 @@ class Vectors:
         pack = PageVectors(
             page,
             page_sum if len(signs) == len(wanted) else b"",
-            struct.pack(f"<{len(kept)}I", *(row.entry & (1 << ORDINAL_BITS) - 1 for row in kept)),
+            struct.pack(f"<{len(kept)}I", *(ordinal_of(row.entry) for row in kept)),
             struct.pack(f"<{len(kept)}q", *(row.digest for row in kept)),
             struct.pack(f"<{len(kept)}q", *(row.key for row in kept)),
             b"".join([signs[row.key] for row in kept]),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 from ..errors import MemctlError
 from ..ids import page_id
-from ..index.lexical import ORDINAL_BITS
+from ..index.lexical import row_id
 from ..markdown.escape import many
 from ..notes.workspace import Workspace
 from .file import Scan, Vectors, inode, open_vectors
@@ -64,7 +64,8 @@ class Matrix:
         places = np.searchsorted(sorted_keys, named)
         there = places < len(sorted_keys)
         there[there] = sorted_keys[places[there]] == named[there]
-        rows = ((pages << ORDINAL_BITS) + ordinals)[there], digests[there], places[there]
+        ids: Any = row_id(pages, ordinals)  # of each
+        rows = ids[there], digests[there], places[there]
         return cls(codes, sorted_keys, np.array(norms, np.float64)[order], rows)
 
     def products(self, asked: Code, places: Any = None) -> Any:

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from ..index.heal import PASSING
 from ..index.index import code as primary_code
-from ..index.lexical import ORDINAL_BITS
+from ..index.lexical import row_id
 from ..system import OPEN_SAFELY
 from .models import MOST_DIMENSIONS
 from .quantized import SCRIPTS, Code, planes_of, total_of
@@ -86,8 +86,7 @@ class PageVectors(NamedTuple):
 
     def entries(self) -> list[int]:
         """The entry of each of its vectors."""
-        start = self.page << ORDINAL_BITS
-        return [start | ordinal for ordinal in struct.unpack(f"<{self.rows}I", self.ordinals)]
+        return [row_id(self.page, ordinal) for ordinal in struct.unpack(f"<{self.rows}I", self.ordinals)]
 
     def vectors(self) -> Iterator[StoredVector]:
         """Its vectors, in their order."""
@@ -98,7 +97,7 @@ class PageVectors(NamedTuple):
         (ordinal,) = struct.unpack_from("<I", self.ordinals, 4 * row)
         (key,) = struct.unpack_from("<q", self.keys, 8 * row)
         (digest,) = struct.unpack_from("<q", self.digests, 8 * row)
-        return StoredVector(self.page << ORDINAL_BITS | ordinal, key, digest)
+        return StoredVector(row_id(self.page, ordinal), key, digest)
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:

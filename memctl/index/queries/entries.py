@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from ...facts import Citation, Kind, Period
 from ...markdown.grammar import OPINIONS
 from ..index import SELECT_STORED, Index
-from ..lexical import ORDINAL_BITS, match_expression, select_terms
+from ..lexical import ORDINAL_BITS, match_expression, row_id, select_terms
 from ..row import Row
 
 
@@ -156,7 +156,7 @@ def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[st
 def rows_holding(index: Index, wanted: Iterable[str], page: int) -> list[int]:
     """The ids of the lines of a page that hold one of these terms."""
     sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? AND rowid < ?"
-    return index.column(sql, (match_expression(wanted), page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS))
+    return index.column(sql, (match_expression(wanted), row_id(page, 0), row_id(page + 1, 0)))
 
 
 def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:

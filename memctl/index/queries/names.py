@@ -17,7 +17,7 @@ from ...language.names import Listed, bare_name, by_head, find_names, heads, is_
 from ...markdown.grammar import OPINIONS
 from ...notes.workspace import Workspace
 from ..index import Index
-from ..lexical import ORDINAL_BITS, match_expression
+from ..lexical import match_expression
 from ..reread import reread
 from ..row import Entity, Row
 from .entries import Filter, by_ids, in_slots
@@ -420,11 +420,6 @@ def spellings(who: Entity) -> list[Listed]:
     """The names of somebody as `find_names` wants them; without a page, one that begins with a capital."""
     names = who.names if who.page is not None else (who.key[:1].upper() + who.key[1:],)
     return [Listed(stem_key(name), name, who.key) for name in names]
-
-
-def page_of(line: int) -> int:
-    """The number of the page that a line stands on."""
-    return line >> ORDINAL_BITS
 
 
 def first_lines(index: Index, pages: Iterable[int]) -> dict[int, int]:

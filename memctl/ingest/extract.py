@@ -19,12 +19,11 @@ from ..language.names import entity_key
 from ..language.relations import relation
 from ..markdown.grammar import printable_line, render
 from .conversation import Dialogue, EarlierStatement, agreed, continued, corrected, finding, joined, outcome
-from .own_words import Sentence, fold, language_of, own_sentences, pairs, rx
+from .own_words import Sentence, fold, language_of, number, own_sentences, pairs, rx
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
 from .turns import Turn
 
 _GAME_TURNS = 1
-_ENOUGH = {"zh": 18}  # terms of a statement that is not joined to what it replies to; 6 in other languages
 
 
 class CandidateFact(NamedTuple):
@@ -131,7 +130,7 @@ def _judged(turn: Turn, sentence: Sentence, before: Dialogue, is_first: bool) ->
     if found and (found.outcome or RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN):
         return found
     if found and not own_part(sentence).has("fragment"):
-        says_enough = len(terms(found.said)) >= _ENOUGH.get(sentence.language, 6)
+        says_enough = len(terms(found.said)) >= number(sentence.language, "least_terms_alone")
         return found if says_enough else joined(turn, sentence, before) or found
     return joined(turn, sentence, before) or continued(turn, sentence, before) or found
 

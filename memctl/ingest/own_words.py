@@ -94,6 +94,11 @@ def lines(language: str, name: str) -> list[str]:
     return [line for line in str(toml(language, "extract").get(name, "")).split("\n") if line.strip()]
 
 
+def number(language: str, name: str) -> int:
+    """A number that is set for a language."""
+    return int(toml(language, "extract")[name])
+
+
 def _pattern(language: str, name: str) -> str:
     return _unique_groups("|".join(_expanded(language, line) for line in lines(language, name))) or _NEVER
 

@@ -19,9 +19,8 @@ from ..language.dates import find_times, only_begins
 from ..language.names import AT_NAME, WIKI_NAME, as_listed, find_names, read_name
 from ..language.relations import relation
 from ..language.sentences import BRACKETED, quoted, says
-from .own_words import ITEM_WITHIN, Sentence, any_language, each, fold, lines, pairs, rx, vocabulary
+from .own_words import ITEM_WITHIN, Sentence, any_language, each, fold, lines, number, pairs, rx, vocabulary
 
-_MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs
 _AIM = 3  # ways in which what somebody is at must be exact
 _DECIDED = 5  # words that a decision needs to say what was decided
@@ -201,14 +200,14 @@ def _says_nothing(clause: _Clause, beside: int) -> bool:
 
 def _stands_alone(part: Sentence, first: Sentence) -> bool:
     """False for what is too short to say something, and for what points at something outside of itself."""
-    if len(part.plain.strip()) < _MINIMUM.get(part.language, 9) or len(part.words) < _FEWEST:
+    if len(part.plain.strip()) < number(part.language, "least_characters") or len(part.words) < _FEWEST:
         return False
     return not (part.has("dangling_start") or part.has("dangling") or _opening(own_part(first)).has("dangling_it"))
 
 
 def _opening(clause: Sentence) -> Sentence:
     """A clause up to where something was named that a pronoun may stand for."""
-    least = _MINIMUM.get(clause.language, 9)
+    least = number(clause.language, "least_characters")
     mark = next((found for found in clause.all("joint") if found.start() >= least), None)
     return clause.cut(0, mark.start()) if mark else clause
 

@@ -189,14 +189,16 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     is_part = rule.wide and match.end() < len(plain) and match["value"].strip() != told.strip()
     if not said or is_part or not _is_over(rule, behind) or _is_doubtful(words, rule.beside):
         return None
-    is_country = rule.key == "city" and said.replace(" ", "_") in words_of("relations", "countries")
+    others = (line.split() for line in lines(EVERYWHERE, "slots")["values of another"])
+    word = said.replace(" ", "_")
+    other = (to for key, listed, to in others if key == rule.key and word in words_of("relations", listed))
     # What goes on behind a value may take it back, unless the line says before it that things changed; and of some kinds
     # of values the shape alone is known.
     is_now = is_change(behind) and rule.trailing.fullmatch(behind.rstrip(_FULL_STOPS))
     is_firm = is_now or not behind.strip(_FULL_STOPS) or (not rule.own and is_change(plain[: match.start("value")]))
     is_shape = rule.own and (rule.value in _SHAPED or (rule.value, rule.frame) == ("name", "noun"))
     closes = rule.value == "title" or (is_firm and not rule.wide and not is_shape)
-    return Relation("country" if is_country else rule.key, said, rule.wide, closes)
+    return Relation(next(other, rule.key), said, rule.wide, closes)
 
 
 @lru_cache(maxsize=512)

@@ -26,6 +26,7 @@ from ..index.row import Row
 from ..language.analyzer import query_terms, terms
 from ..language.names import entity_key, name_terms
 from ..language.sentences import opens_fence
+from ..language.words import EVERYWHERE, words_of
 from ..markdown.grammar import OPINIONS, parse_bullet
 from ..markdown.lines import TABLE_RULE, Role, content_of
 from ..notes.workspace import TEMPLATES
@@ -110,13 +111,14 @@ def slots_holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = 
 
 
 def owner_names(memory: OpenMemory) -> tuple[str, ...]:
-    """The keys under which slots of the owner stand: none, those of the name and the project that he told of."""
+    """The keys under which slots of the owner stand: none, and names that he told of as his own (data/slots.txt)."""
     index = memory.index
-    told = slots_holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
-    projects = {row.subject for row in in_slots(index, "project", None)}
+    naming, belonging = (words_of("slots", f"{what} of the owner", (EVERYWHERE,)) for what in ("names", "belongings"))
+    told = slots_holding(memory, [row for key in naming for row in in_slots(index, key, ("",))])
+    owned = {row.subject for key in belonging for row in in_slots(index, key, None)}
     names = slot_names(index)
     said = {n for _, hit in told if len(hit.content) <= _A_NAME for n in names_mentioned(names, hit.content)}
-    return ("", *(n for n in names if n and (n in projects or n in said)))
+    return ("", *(n for n in names if n and (n in owned or n in said)))
 
 
 _A_NAME = 60  # characters of a line that tells a name and little else

@@ -172,12 +172,12 @@ def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None
 def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Reasons:
     """Why an id is held: a belief with its whole chain, or a fact with what it replaced, what replaced it, what it proves."""
     bare = reference.strip().removeprefix("^")
-    index, day = memory.index, as_of or memory.today
+    index = memory.index
     views = _views(memory, as_of, heads_concerning(index, bare))
     speaks = tuple(view for view in views if bare in (view.ref, *(b.ref for b in view.evidence)))
     entries = placed(index, [bare])
     doing = (line for _, relation, line in linked_to(index, [bare]) if relation == "by")  # lines that speak for it
-    verdict = judge(index, [*entries, *doing], day, as_of)
+    verdict = judge(memory, [*entries, *doing], as_of)
     hits = hits_of(memory, verdict.entries.values(), verdict, as_of=as_of)
 
     def shown(ids: set[int]) -> tuple[Hit, ...]:

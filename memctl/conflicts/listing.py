@@ -97,7 +97,7 @@ def slot_conflicts(
     """
     index = memory.index
     ids = _in_varied_slots(index, names) if fresh is None else _beside(index, fresh)
-    verdict = judge(index, by_ids(index, ids).values(), memory.today)
+    verdict = judge(memory, by_ids(index, ids).values())
     pairs = dict.fromkeys(_in_slots(verdict, memory.today))
     entries = by_ids(index, [i for pair in pairs for i in pair[:2]])
     seen = reread(memory.workspace, entries.values(), index)

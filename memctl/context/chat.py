@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
@@ -83,7 +84,7 @@ def prepare(
         before = [*known, *lessons]
         inject = options.inject or opened.workspace.settings.inject
         stable = stable_part(text, {"known": known, "lessons": lessons})
-        made = _Chat(given, stable, budget, count, name, layers, as_system=inject == "system")
+        made = _Chat.of(given, stable, budget, count, name, layers, as_system=inject == "system")
         items = made.recall(before, made.session(options.session) if options.session is not None else [])
         told = tuple(dict.fromkeys([*made.warnings, *warnings, *layers.warnings]))
         return Prepared(made.messages, made.used, budget, told, (*before, *items), len(made.cut.gone))
@@ -91,34 +92,43 @@ def prepare(
     return memory.run(job)
 
 
+@dataclass
 class _Chat:
     """One chat on its way: cleaned, cut, with what was recalled."""
 
-    def __init__(
-        self, given: Sequence[Message], stable: str, budget: int, count: Counter, name: str, layers: Layers, *, as_system: bool
-    ) -> None:  # fmt: skip
-        """Put the stable part behind the first system message and cut what does not fit."""
-        self._budget, self._count, self._name, self._layers, self._as_system = budget, count, name, layers, as_system
+    _layers: Layers
+    _budget: int
+    _count: Counter
+    _name: str
+    _as_system: bool
+    _limits: ChatLimits
+    _all: list[Message | None]
+    _held: str  # the block that its newest message has already
+    cut: chat_messages.Cut
+    _newest: int  # the message of the user that is answered; -1 for none
+    _place: int  # of it among those that are sent
+    messages: list[Message]
+    warnings: list[str]
+
+    @classmethod
+    def of(
+        cls, given: Sequence[Message], stable: str, budget: int, count: Counter, name: str, layers: Layers, *, as_system: bool
+    ) -> _Chat:  # fmt: skip
+        """The chat with the stable part behind its first system message, without what does not fit."""
         settings = layers.workspace.settings
-        self._limits = ChatLimits(layers.share("recalled"), settings.recalled_most, settings.exchanges, settings.chunk)
-        found, warnings, self._held = chat_messages.cleaned(given)
-        self._all, pairs, orphans = chat_messages.paired(found)
-        opening: list[Message] = []
-        if stable:
-            for at, message in enumerate(self._all):
-                if message is not None and is_system(message) and text_of(message).strip():
-                    self._all[at] = set_beside(message, stable)
-                    break
-            else:
-                opening = [{"role": "system", "content": stable}]
+        limits = ChatLimits(layers.share("recalled"), settings.recalled_most, settings.exchanges, settings.chunk)
+        found, warnings, held = chat_messages.cleaned(given)
+        whole, pairs, orphans = chat_messages.paired(found)
+        opening = _put_stable(whole, stable)
         spent = sum(cost_of(message, count) for message in opening)
-        self.cut = chat_messages.cut(self._all, pairs, budget, count, spent, self._limits)
-        self.warnings = [*warnings, *orphans, *self.cut.warnings]
-        sent = {at: self._all[at] or {"role": ""} for at in self.cut.kept}
-        self._newest = max((at for at, message in sent.items() if is_turn(message)), default=-1)
-        self._places = {at: len(opening) + place for place, at in enumerate(sent)}
-        thinking = self._newest if self.cut.thinking else len(self._all)  # from there on it stays
-        self.messages = opening + [m if at >= thinking else chat_messages.without_thinking(m) for at, m in sent.items()]
+        cut = chat_messages.cut(whole, pairs, budget, count, spent, limits)
+        sent = {at: whole[at] or {"role": ""} for at in cut.kept}
+        newest = max((at for at, message in sent.items() if is_turn(message)), default=-1)
+        place = len(opening) + list(sent).index(newest) if newest >= 0 else -1
+        thinking = newest if cut.thinking else len(whole)  # from there on it stays
+        messages = opening + [m if at >= thinking else chat_messages.without_thinking(m) for at, m in sent.items()]
+        told = [*warnings, *orphans, *cut.warnings]
+        return cls(layers, budget, count, name, as_system, limits, whole, held, cut, newest, place, messages, told)
 
     @property
     def used(self) -> int:
@@ -177,7 +187,7 @@ class _Chat:
 
     def _put(self, block: str) -> bool:
         """Set a block behind the newest message of the user; False, with nothing changed, if it does not fit."""
-        place, plain = self._places[self._newest], self.messages
+        place, plain = self._place, self.messages
         if self._as_system:
             behind = [plain[place], {"role": "system", "content": block}]
         else:
@@ -186,6 +196,17 @@ class _Chat:
         if self.used > self._budget:
             self.messages = plain
         return self.messages is not plain
+
+
+def _put_stable(messages: list[Message | None], stable: str) -> list[Message]:
+    """Put the stable part behind the first system message; without one, the message in which it opens the chat."""
+    if not stable:
+        return []
+    for at, message in enumerate(messages):
+        if message is not None and is_system(message) and text_of(message).strip():
+            messages[at] = set_beside(message, stable)
+            return []
+    return [{"role": "system", "content": stable}]
 
 
 # -- the layer of a session: what its user stated about the task, until the session ends -------------------------------

@@ -225,7 +225,7 @@ def _with_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Pla
 def _two_values(memory: OpenMemory, page: _EntityFile, added: Sequence[str]) -> list[str]:
     """A note on the slots that hold one value for the entity and another one for the names that it is given."""
     given, today = set(map(entity_key, added)), memory.today
-    verdict = judge(memory.index, filling_slots(memory.index, {*given, *page.keys}), today)
+    verdict = judge(memory, filling_slots(memory.index, {*given, *page.keys}))
     said = own_terms(memory.index, verdict.entries)
     held: dict[str, tuple[set[object], set[object]]] = {}
     for row in verdict.entries.values():
@@ -242,7 +242,7 @@ def _unknown(memory: OpenMemory, name: str, page: _EntityFile, added: Sequence[s
     """A note on a name that only now gets a page, and that is like another one or stands in no line."""
     if page.file.before is not None:
         return []
-    near = near_name(memory.workspace, memory.index, name)
+    near = near_name(memory, name)
     near = None if entity_key(near or "") in map(entity_key, added) else near
     if not near and match(memory.index, terms(name), Filter("", ()), 1):
         return []

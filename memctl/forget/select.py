@@ -147,7 +147,7 @@ class _Search:
     """The search for the lines of one call; `found` is filled on the way."""
 
     def __init__(self, memory: OpenMemory, selectors: Selectors) -> None:
-        self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
+        self._memory, self._workspace, self._index, self._today = memory, memory.workspace, memory.index, memory.today
         self._selectors = selectors
         self._known = KnownNames(memory.index)
         self._recalled = recalled_lately(memory)
@@ -157,7 +157,7 @@ class _Search:
         self._whom = [entity_named(memory.index, name) for name in selectors.about]
         for name in (who for who in self._whom if isinstance(who, str)):
             if not mention_counts(memory.index, [entity_key(name)]):
-                memory.tell(f"no line names {name!r}; {unknown_name(memory.workspace, memory.index, name)}")
+                memory.tell(f"no line names {name!r}; {unknown_name(memory, name)}")
 
     def _known_ids(self) -> tuple[str, ...]:
         """The ids asked for that lines have; of the others, `found` says what became of them."""
@@ -241,7 +241,7 @@ class _Search:
 
     def unused(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that are not a belief of the owner's, not the current value of a slot, cited nowhere, not recalled lately."""
-        validities = judge(self._index, [one.entry for one in chosen], self._today)
+        validities = judge(self._memory, [one.entry for one in chosen])
         filling = {claim.id for claim in validities.claims.values() if claim.slots}
         current = {i for i in filling if validities.validity[i].holds(self._today)}
         idle = [one for one in chosen if not self._recalled[one.entry.ref]]
@@ -252,7 +252,7 @@ class _Search:
 
     def outdated(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that were replaced long ago."""
-        validities = judge(self._index, [one.entry for one in chosen], self._today)
+        validities = judge(self._memory, [one.entry for one in chosen])
         for one in chosen:
             validity = validities.validity[one.entry.id]
             by = validities.entries.get(validity.replaced_by) if validity.replaced_by is not None else None

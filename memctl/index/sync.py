@@ -199,9 +199,8 @@ def sync(
         lacking = sum(disk is not None and disk.status is not None and row is None for disk, row in steps)
         is_capped = seconds is not None and lacking <= _MAY_LACK * len(found)
         deadline = time.monotonic() + (seconds or 0.0) if is_capped else float("inf")
-        limits = _Limits(wait, deadline, hides, parallel)
         progress(0, len(steps), _WHAT)
-        _take_all(workspace, index, steps, report, limits, progress)
+        _Sync(workspace, index, report, wait, deadline, hides, progress).take_all(steps, parallel)
         progress(len(steps), len(steps), _WHAT)
         if report.changed:
             from ..notes.journal import let_go
@@ -216,15 +215,6 @@ def _bytes_of(workspace: Workspace, path: str) -> bytes | None:
     return None
 
 
-class _Limits(NamedTuple):
-    """How long a sync waits for another writer, when it ends, which lines are hidden, and whether others may read."""
-
-    wait: float
-    deadline: float
-    hides: int
-    parallel: bool
-
-
 def _is_same(workspace: Workspace, step: Pending) -> bool:
     """True for a page that only may have changed, being younger than two seconds when we looked."""
     disk, row = step
@@ -235,77 +225,87 @@ def _is_same(workspace: Workspace, step: Pending) -> bool:
     return not row.sha256
 
 
-def _take_all(
-    workspace: Workspace, index: Index, steps: list[Pending], report: SyncReport, limits: _Limits, progress: Progress
-) -> None:
-    """Take the steps until the time is over, and say in the report what stood in the way."""
-    wanted = [(disk.path, row.sha256 if row else b"") for disk, row in steps if disk and disk.status]
-    is_bulk = len(wanted) >= MANY
-    seconds = BULK_SECONDS if is_bulk else BATCH_SECONDS
-    workers = _processors() if is_bulk and limits.parallel else 1
-    alone = (_read(workspace, *page, index) for page in wanted)
-    kept = 0
-    try:
-        with (
-            closing(_read_in_parallel(workspace, wanted, workers) if workers > 1 else alone) as reads,
-            index.bulk() if is_bulk else nullcontext(),
-        ):
-            while kept < len(steps):
-                kept += _take_some(index, steps[kept:], reads, report, limits, seconds)
-                progress(kept, len(steps), _WHAT)
-                if time.monotonic() > limits.deadline and kept < len(steps):
-                    left = f"{len(steps) - kept} of {len(steps)}"
-                    report.stale = f"{left} changed pages are not read yet; run `memctl index`"
-                    break
-            if is_bulk and not report.stale:
-                progress(0, 0, "merging the words")
-    except LockBusy as error:
-        report.stale = f"another memctl is writing; changed pages ({len(steps) - kept}) are not in this answer yet"
-        report.obstacle = error
-    except CannotWrite as error:
-        report.stale = f"pages changed ({len(steps) - kept}), and the index cannot be written: {error.cause}"
-        report.obstacle = error
+@dataclass(frozen=True, slots=True)
+class _Sync:
+    """One sync under way: how long it waits for another writer, when it ends, which lines are hidden, who hears of it."""
 
+    workspace: Workspace
+    index: Index
+    report: SyncReport
+    wait: float
+    deadline: float
+    hides: int
+    progress: Progress
 
-def _take_some(
-    index: Index, steps: Sequence[Pending], reads: Iterator[Read], report: SyncReport, limits: _Limits, seconds: float
-) -> int:
-    """Take steps for some seconds, in one transaction; returns how many."""
-    end = min(time.monotonic() + seconds, limits.deadline)
-    with index.writing(limits.wait):
-        if index.hides != limits.hides:
-            index.hide(limits.hides)
-        for done, step in enumerate(steps, 1):
-            _take(index, step, reads, report)
-            if time.monotonic() > end:
-                return done
-    return len(steps)
+    def take_all(self, steps: list[Pending], parallel: bool) -> None:
+        """Take the steps until the time is over, and say in the report what stood in the way.
 
+        Where they are many, other processes read, if that is `parallel`.
+        """
+        report = self.report
+        wanted = [(disk.path, row.sha256 if row else b"") for disk, row in steps if disk and disk.status]
+        is_bulk = len(wanted) >= MANY
+        seconds = BULK_SECONDS if is_bulk else BATCH_SECONDS
+        workers = _processors() if is_bulk and parallel else 1
+        alone = (_read(self.workspace, *page, self.index) for page in wanted)
+        kept = 0
+        try:
+            with (
+                closing(_read_in_parallel(self.workspace, wanted, workers) if workers > 1 else alone) as reads,
+                self.index.bulk() if is_bulk else nullcontext(),
+            ):
+                while kept < len(steps):
+                    kept += self._take_some(steps[kept:], reads, seconds)
+                    self.progress(kept, len(steps), _WHAT)
+                    if time.monotonic() > self.deadline and kept < len(steps):
+                        left = f"{len(steps) - kept} of {len(steps)}"
+                        report.stale = f"{left} changed pages are not read yet; run `memctl index`"
+                        break
+                if is_bulk and not report.stale:
+                    self.progress(0, 0, "merging the words")
+        except LockBusy as error:
+            report.stale = f"another memctl is writing; changed pages ({len(steps) - kept}) are not in this answer yet"
+            report.obstacle = error
+        except CannotWrite as error:
+            report.stale = f"pages changed ({len(steps) - kept}), and the index cannot be written: {error.cause}"
+            report.obstacle = error
 
-def _take(index: Index, step: Pending, reads: Iterator[Read], report: SyncReport) -> None:
-    """Make the index hold one page as it is on disk; of those that could be opened, `reads` has the next one."""
-    disk, row = step
-    if disk is None:
-        index.drop(step.path)
-        report.problems.pop(step.path, None)
-        report.dropped += 1
-        return
-    read = next(reads) if disk.status else Read(problem=disk.problem)
-    if read.status is None:
-        problem = read.problem or "unreadable"
-        if row is None or row.problem != problem or row.sha256:
-            # A row that says why, and none of its entries.
-            index.put(PageRows(disk.path, None, disk.path, None, (), ()), disk.status, b"", time.time_ns(), problem)
-            report.problems[disk.path] = problem
-    elif read.rows is None:
-        index.look_again(disk.path, read.status, read.looked_ns)
-        report.unchanged += 1
-    else:
-        index.put(read.rows, read.status, read.sha256, read.looked_ns, read.warning)
-        report.problems.pop(disk.path, None)
-        if read.warning:
-            report.problems[disk.path] = read.warning
-        report.read += 1
+    def _take_some(self, steps: Sequence[Pending], reads: Iterator[Read], seconds: float) -> int:
+        """Take steps for some seconds, in one transaction; returns how many."""
+        end = min(time.monotonic() + seconds, self.deadline)
+        with self.index.writing(self.wait):
+            if self.index.hides != self.hides:
+                self.index.hide(self.hides)
+            for done, step in enumerate(steps, 1):
+                self._take(step, reads)
+                if time.monotonic() > end:
+                    return done
+        return len(steps)
+
+    def _take(self, step: Pending, reads: Iterator[Read]) -> None:
+        """Make the index hold one page as it is on disk; of those that could be opened, `reads` has the next one."""
+        index, report, (disk, row) = self.index, self.report, step
+        if disk is None:
+            index.drop(step.path)
+            report.problems.pop(step.path, None)
+            report.dropped += 1
+            return
+        read = next(reads) if disk.status else Read(problem=disk.problem)
+        if read.status is None:
+            problem = read.problem or "unreadable"
+            if row is None or row.problem != problem or row.sha256:
+                # A row that says why, and none of its entries.
+                index.put(PageRows(disk.path, None, disk.path, None, (), ()), disk.status, b"", time.time_ns(), problem)
+                report.problems[disk.path] = problem
+        elif read.rows is None:
+            index.look_again(disk.path, read.status, read.looked_ns)
+            report.unchanged += 1
+        else:
+            index.put(read.rows, read.status, read.sha256, read.looked_ns, read.warning)
+            report.problems.pop(disk.path, None)
+            if read.warning:
+                report.problems[disk.path] = read.warning
+            report.read += 1
 
 
 _SHOWN = 20  # differences that are worth reading

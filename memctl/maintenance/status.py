@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import ExtraMissing, MemctlError
-from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
 from ..index.sync import changes
@@ -154,7 +153,7 @@ def _status(memory: OpenMemory) -> Status:
     pages, size, _, first, last = counted["pages"][0]
     # How vectors are searched here: from the file, or in memory, "exact" or "hnsw".
     way = (memory.resident.keep(VectorPool).way() if memory.resident else None) or "file"
-    vectors = _vectors(workspace, index) | {"way": way}
+    vectors = _vectors(memory) | {"way": way}
     # The figures then are of an index made for this call alone.
     cure = "correct the permissions of that folder, or free space"
     obstacles = {".memory": f"no index can be kept: {index.instead}; {cure}"} if index.instead else {}
@@ -211,11 +210,12 @@ OPTIONAL = {
 """Optional packages: the extra that brings each, and what it adds."""
 
 
-def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
+def _vectors(memory: OpenMemory) -> dict[str, Any]:
     """Which model the settings mean, whether it can be had, and how much it has done.
 
     `used` tells whether recall asks the vectors: there are some, and they are of the model that is there.
     """
+    workspace, index = memory.workspace, memory.index
     chosen = choice(workspace)
     entries = sum(leaf.entries for leaf in leaves(index))
     said: list[str] = []

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.lexical import idf
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, days_of_pages, entry_count, filtered, frequencies, match
 from ..index.queries.filters import condition_of
 from ..index.queries.names import near_name
@@ -19,7 +20,6 @@ from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import is_han
 from ..language.tokens import estimate
 from ..markdown.escape import many
-from ..notes.workspace import Workspace
 from .query import FILTERS
 from .wording import capitals
 
@@ -109,10 +109,9 @@ _LONG = 60  # characters of one word
 _MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"
 
 
-def explain_empty(
-    workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str], condition: Filter
-) -> Iterator[str]:
+def explain_empty(memory: OpenMemory, query: Query, about: Sequence[Entity | str], condition: Filter) -> Iterator[str]:
     """Why there is no hit, a line each: how much was searched, which words stand nowhere, which filter left nothing."""
+    index = memory.index
     entries = entry_count(index)
     yield f"nothing found in {many(entries, 'entry', 'entries')} of {many(len(days_of_pages(index)), 'page')}"
     missing = _missing_words(index, query)
@@ -120,7 +119,7 @@ def explain_empty(
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         yield f"no page holds: {', '.join(missing[:_SHOWN])}{more}"
     if condition.sql and query.filters:
-        yield from _narrow_filters(workspace, index, query, about)
+        yield from _narrow_filters(memory, query, about)
     wanted = query_terms(query.words) if query.expiry else ()
     if wanted and match(index, wanted, condition_of(replace(query, expiry=None), about), 1):
         yield "what holds words of it is over by its ttl; --history shows it"
@@ -152,20 +151,20 @@ def _parts(chunk: str, known: Container[str], stops: Container[str]) -> Iterator
         yield from part.split()
 
 
-def _narrow_filters(workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
+def _narrow_filters(memory: OpenMemory, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
     """The filters that leave nothing by themselves, with what to write instead, else all of them together."""
     alone = (Query(**{name: getattr(query, name)}, sections=query.sections) for name in _FILTERS)
     told = [single for single in alone if single.filters]
-    empty = [one for one in told if not filtered(index, condition_of(one, about if one.about else ()), 1)]
+    empty = [one for one in told if not filtered(memory.index, condition_of(one, about if one.about else ()), 1)]
     for single in empty:
-        near = near_name(workspace, index, single.about[0]) if single.about else None
+        near = near_name(memory, single.about[0]) if single.about else None
         cure = f"; did you mean {near}?" if near else ""
         cure = "; a glob fits a whole path: memory/2025-11-*.md, bank/" if single.paths else cure
         yield f"no entry passes the filter {' '.join(single.filters)}{cure}"
     if empty:
         return
     filters = " ".join(query.filters)
-    count = len(filtered(index, condition_of(replace(query, words="", times=()), about), _COUNTED))
+    count = len(filtered(memory.index, condition_of(replace(query, words="", times=()), about), _COUNTED))
     if count == 0:
         yield f"no entry passes all the filters {filters}"
         return

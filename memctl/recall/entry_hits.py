@@ -58,7 +58,7 @@ def hits_of(
     """
     wanted = list(entries)
     day = as_of or memory.today
-    verdict = verdict or judge(memory.index, wanted, day, as_of, whole=False)
+    verdict = verdict or judge(memory, wanted, as_of, whole=False)
     seen = reread(memory.workspace, wanted, memory.index) if seen is None else seen
     known = known or KnownNames(memory.index)
     return {e.id: _hit(e, seen[e.id], verdict, day, known) for e in wanted if e.id in seen}
@@ -102,7 +102,7 @@ Slot = tuple[str, str]
 
 def slots_holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None) -> list[tuple[Slot, Hit]]:
     """Of facts that fill slots, those that hold on a day; of several that give one value, the newest."""
-    verdict = judge(memory.index, rows, as_of or memory.today, as_of)
+    verdict = judge(memory, rows, as_of)
     claims = [verdict.claims[row.id] for row in rows if row.id in verdict.claims]
     current = [c for c in claims if c.slots and verdict.validity[c.id].holds(as_of or memory.today)]
     newest = {(claim.slots, claim.same): claim for claim in versions(current)}

@@ -104,7 +104,7 @@ def _not_found(memory: OpenMemory, reference: str) -> NothingFound:
     name = bare_name(reference)
     if mentions_of(memory.index, [entity_key(name)], 1):
         return NothingFound(f"{name!r} has no page yet", "`memctl recall` finds the lines that name it")
-    near = near_name(memory.workspace, memory.index, reference)
+    near = near_name(memory, reference)
     cure = f"did you mean {near}?" if near else "name a citation (path#L12), an id, an entity or a page"
     return NothingFound(f"nothing is named {reference!r}", cure)
 
@@ -297,7 +297,7 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
     wanted = known.name if known else name
     hits = recall_in(memory, Query(about=(wanted,)), k=k).hits
     if not known and not hits:
-        raise NothingFound(f"no entity is named {name!r}", queries.unknown_name(memory.workspace, memory.index, name))
+        raise NothingFound(f"no entity is named {name!r}", queries.unknown_name(memory, name))
     lines = _entity_lines(memory.index) if known else ()
     line = next((each for each in lines if known and each.path == known.path), None)
     return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(memory, wanted), hits)
@@ -316,7 +316,7 @@ def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date 
     Without `about`, the versions of every entity's slot of that key, one entity after the other.
     """
     rows = {row.id: row for row in _slot(memory, key, about, as_of)}
-    verdict = judge(memory.index, rows.values(), as_of or memory.today, as_of)
+    verdict = judge(memory, rows.values(), as_of)
     claims = [verdict.claims[i] for i in rows if i in verdict.claims]
     ordered = [c for slot in sorted({c.slots for c in claims}) for c in versions(c for c in claims if c.slots == slot)]
     hits = hits_of(memory, rows.values(), verdict, as_of=as_of)

@@ -220,7 +220,7 @@ def _with_slots(request: _Request, found: Mapping[int, Score]) -> Mapping[int, S
     rows = [row for slot in slots for row in in_slots(index, slot, owners)]
     if not rows:
         return found
-    verdict = judge(index, rows, request.day, query.as_of)
+    verdict = judge(request.memory, rows, query.as_of)
     current = {i for i, validity in verdict.validity.items() if validity.holds(request.day)}
     top = _above(found)
     before = {i: found.get(i, Score(0.0, {}, {})) for i in passing(index, current, request.condition)}
@@ -286,7 +286,7 @@ def _judge(request: _Request, found: Mapping[int, Score]) -> _Judged:
     found = stating_lines(index, lines_of_pages(index, found, entries), entries)
     entries |= by_ids(index, passing(index, found.keys() - entries.keys(), request.condition))
     shown = {i: e for i, e in entries.items() if i in found}
-    return _Judged(found, shown, judge(index, shown.values(), request.day, query.as_of, whole=request.history))
+    return _Judged(found, shown, judge(request.memory, shown.values(), query.as_of, whole=request.history))
 
 
 def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
@@ -434,9 +434,8 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
         and _is_asked_about(request, pair, words[pair.newer.id], words[old])
     }
     rows = {pair.newer.id: pair.newer for pair in perhaps_replaced.values()}
-    missing = judge(
-        index, [row for i, row in rows.items() if i not in verdict.validity], request.day, request.query.as_of
-    )
+    unknown = [row for i, row in rows.items() if i not in verdict.validity]
+    missing = judge(request.memory, unknown, request.query.as_of)
     verdict = verdict._replace(entries={**verdict.entries, **rows}, validity={**missing.validity, **verdict.validity})
     return judged._replace(verdict=verdict, perhaps_replaced=perhaps_replaced, told_again=told_again)
 
@@ -590,7 +589,7 @@ def _answer(request: _Request, hits: Sequence[Hit], more: tuple[str, ...], found
         warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
     empty: list[str] = []
     if not hits:
-        empty += explain_empty(request.memory.workspace, index, query, request.about, request.condition)
+        empty += explain_empty(request.memory, query, request.about, request.condition)
         if found and query.words and not request.about:
             empty.append("what holds words of it is a heading, a greeting or a template, and answers nothing")
     return Answer(

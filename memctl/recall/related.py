@@ -271,7 +271,7 @@ class _CheckedLines:
             self._entries |= fresh
             self._seen |= reread(self._memory.workspace, fresh.values(), self._memory.index)
             self._texts |= {i: text_of(entry, self._seen[i]) for i, entry in fresh.items() if i in self._seen}
-            self._verdict = judge(self._memory.index, self._entries.values(), self._day, self._as_of, whole=False)
+            self._verdict = judge(self._memory, self._entries.values(), self._as_of, whole=False)
         was = {line: set(names) for line, names in self._web.on.items()}
         for each in found:
             for at in range(1, len(each.path), 2):

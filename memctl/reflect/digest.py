@@ -91,7 +91,7 @@ def week_content(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belie
         return Week()
     rows = facts_between(memory.index, first, last)
     due = facts_due(memory.index, first, last)
-    verdict = judge(memory.index, [*rows, *due], last, as_of=last, public=True)
+    verdict = judge(memory, [*rows, *due], last, public=True)
     lines = _WeekLines(source, verdict)
     changed = chain(lines.changed(rows), _moved(beliefs, first, last))
     kinds = (changed, lines.decided(rows), lines.failed(rows), lines.waiting(due), lines.important(rows))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain, groupby
 from operator import attrgetter
+from typing import NamedTuple
 
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import ExplicitEvidence, TrustedFact
@@ -30,7 +31,7 @@ from ..language.words import languages, pattern
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import read_for_edit
 from ..recall.entry_hits import hits_of
-from ..truth.judge import judge
+from ..truth.judge import Validities, judge
 from ..truth.replaced import waiting_beside
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
@@ -61,7 +62,7 @@ class FactSource:
     def hits(self, entries: Iterable[Row]) -> list[Hit]:
         """Entries as they stand on disk now, with their validity; by place."""
         ordered = sorted(entries, key=attrgetter("place"))
-        verdict = judge(self._index, ordered, self._today, whole=False, public=True)
+        verdict = judge(self.memory, ordered, whole=False, public=True)
         return list(hits_of(self.memory, ordered, verdict, known=self.known).values())
 
     def evidence(self, entries: Iterable[Row]) -> list[TrustedFact]:
@@ -110,32 +111,31 @@ class FactSource:
         counting = {e.ref for e in entries if is_trusted(e.origin) and e.ref not in retracted and not e.private}
         return found, void | (found.keys() - counting)
 
-    def facts_of(self, name: str) -> list[beliefs.Light]:
+    def facts_of(self, name: str) -> list[Row]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
         index = self._index
         named = beliefs.about_names(index, keys_of(index, name)) if name else beliefs.about_nobody(index)
         return [fact for fact in named if fact.day is None or fact.day <= str(self._today)]
 
-    def spelled(self, name: str, facts: Sequence[beliefs.Light]) -> str:
+    def spelled(self, name: str, facts: Sequence[Row]) -> str:
         """The spelling of a name: that of its page, else the commonest on the earliest of some facts that name it."""
         if self.known.known_as(name) != entity_key(name):
             return self.known.known_as(name)
         key = entity_key(name)
-        naming = [fact.id for fact in facts if key in fact.names.split("\n")]
-        rows = by_ids(self._index, naming[:20])
-        seen = reread(self.memory.workspace, rows.values())
-        names = (name for number in seen for name in text_of(rows[number], seen[number]).names)
+        naming = [fact for fact in facts if key in fact.named][:20]
+        seen = reread(self.memory.workspace, naming)
+        names = (name for fact in naming if fact.id in seen for name in text_of(fact, seen[fact.id]).names)
         written = Counter(name for name in names if entity_key(name) == key)
         return min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
 
     def has_lines(self, name: str) -> bool:
         """True where the page of a name has something to tell, unless newer lines ended all its beliefs."""
-        lines = _PageLines(self, name)
+        lines = _PageLines.read(self, name)
         return lines.are_any or lines.has_opinions or bool(self._related(name, lines))
 
     def about(self, name: str, path: str | None) -> About:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
-        lines = _PageLines(self, name)
+        lines = _PageLines.read(self, name)
         if path is None:
             world, experience = lines.durable("world"), lines.durable("experience")
             return About(name, world=world, experience=experience, pages=lines.pages)
@@ -152,7 +152,7 @@ class FactSource:
         own = {*lines.keys, entity_key(name)}
         shared: Counter[str] = Counter()
         for fact in lines.facts:
-            others = {self.known.known_as(key) for key in fact.names.split("\n") if key and key not in own}
+            others = {self.known.known_as(key) for key in fact.named if key not in own}
             shared.update(other for other in others if entity_key(other) not in own)
         often = sorted((-count, entity_key(other), other) for other, count in shared.items() if count >= _SHARED)
         return [other for _, _, other in often[:_RELATED]]
@@ -191,7 +191,7 @@ class FactSource:
 def retracted_lines(memory: OpenMemory, rows: Iterable[Row]) -> dict[str, str]:
     """Those that were never true, as a line says by their id or in words: the day of each, by id."""
     entries = list(rows)
-    standings = judge(memory.index, entries, memory.today, whole=False, public=True).validity
+    standings = judge(memory, entries, whole=False, public=True).validity
     return {entry.ref: entry.day or "" for entry in entries if standings[entry.id].retracted}
 
 
@@ -242,39 +242,60 @@ def task_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...
     return learned if task is None else tuple(each for each in learned if each.is_called(task))
 
 
+class _Chosen(NamedTuple):
+    """The facts of a name that its pages may show, by the section that they are for."""
+
+    slots: list[Row]
+    plans: list[Row]
+    states: list[Row]
+    events: list[Row]
+    durable: list[Row]
+
+
+def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Chosen:
+    """Those of all facts about a name, of which some are its `own`, that may be shown; they are not judged yet."""
+    days: dict[int, set[str]] = defaultdict(set)
+    for fact in facts:
+        days[fact.content_key].add(fact.day or "")
+    stated = [f for f in own if f.kind in ("world", "experience")]
+    others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
+    filling = sorted(filter(attrgetter("slot"), own), key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
+    slots = [f for _, same in groupby(filling, attrgetter("slot")) for f in list(same)[-_VERSIONS:]]
+    plans = [f for f in stated if f.slot is None and f.first is not None and f.first > today]
+    told = [f for f in stated if f.slot is None or f.kind == "experience"]
+    begun = [f for f in told if not (f.first is not None and f.first > today)]
+    states = [f for f in begun if _lasts(f, today)]
+    events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and not _was_ahead(f, today)}
+    carried = [f for f in stated if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
+    durable = [*slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
+    return _Chosen(slots, plans, _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS), durable)
+
+
+@dataclass
 class _PageLines:
     """The lines of a name that its pages may show, judged: what holds stands alone, and what it replaced below it."""
 
-    def __init__(self, source: FactSource, name: str) -> None:
-        memory, today = source.memory, str(source.memory.today)
-        self._source, self._today = source, memory.today
-        self.facts = facts = source.facts_of(name)
-        self.keys = keys = set(keys_of(memory.index, name))
-        own = [fact for fact in facts if fact.names.split("\n", 1)[0] in keys]
-        days: dict[int, set[str]] = defaultdict(set)
-        for fact in facts:
-            days[fact.content_key].add(fact.day or "")
-        stated = [f for f in own if f.kind in ("world", "experience")]
-        others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
-        self.has_opinions = any(f.kind == "opinion" for f in own)
-        slots = sorted(filter(attrgetter("slot"), own), key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
-        self._slots = [f for _, same in groupby(slots, attrgetter("slot")) for f in list(same)[-_VERSIONS:]]
-        self._plans = [f for f in stated if f.slot is None and f.first is not None and f.first > today]
-        told = [f for f in stated if f.slot is None or f.kind == "experience"]
-        begun = [f for f in told if not (f.first is not None and f.first > today)]
-        states = [f for f in begun if _lasts(f, today)]
-        events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and not _was_ahead(f, today)}
-        self._states, self._events = _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS)
-        carried = [f for f in stated if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
-        self._durable = [*self._slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
+    _source: FactSource
+    facts: Sequence[Row]
+    keys: Set[str]
+    has_opinions: bool
+    _chosen: _Chosen
+    _verdict: Validities
+    _waiting: Mapping[int, Row]
+    _shown: set[frozenset[str]] = field(default_factory=set)
+    _of_their_day: Sequence[PageLine] = ()
 
-        chosen = (*self._slots, *self._plans, *self._states, *self._events, *self._durable)
-        entries_of = by_ids(memory.index, (fact.id for fact in chosen))
-        self._verdict = judge(memory.index, entries_of.values(), memory.today, whole=False, public=True)
-        held = waiting_beside(memory, (entries_of[fact.id] for fact in self._slots if fact.id in entries_of))
-        self._waiting = {older: newer for older, newer in held.items() if newer.id in {fact.id for fact in facts}}
-        self._shown: set[frozenset[str]] = set()
-        self._of_their_day: list[PageLine] = []
+    @classmethod
+    def read(cls, source: FactSource, name: str) -> _PageLines:
+        """Those of a name, as the index has them."""
+        memory, facts = source.memory, source.facts_of(name)
+        keys = set(keys_of(memory.index, name))
+        own = [fact for fact in facts if fact.subject in keys]
+        chosen = _choose(facts, own, str(memory.today))
+        verdict = judge(memory, sorted(set(chain(*chosen))), whole=False, public=True)
+        held = waiting_beside(memory, chosen.slots)
+        waiting = {older: newer for older, newer in held.items() if newer.id in {fact.id for fact in facts}}
+        return cls(source, facts, keys, any(fact.kind == "opinion" for fact in own), chosen, verdict, waiting)
 
     @property
     def pages(self) -> frozenset[int]:
@@ -284,56 +305,52 @@ class _PageLines:
     @property
     def are_any(self) -> bool:
         """True where something holds, is to come or happened."""
-        holds = any(map(self._holds, (*self._slots, *self._states)))
-        return holds or not all(map(self._is_over, (*self._plans, *self._events)))
+        holds = any(map(self._holds, (*self._chosen.slots, *self._chosen.states)))
+        return holds or not all(map(self._is_over, (*self._chosen.plans, *self._chosen.events)))
 
     def now(self, most: int) -> tuple[PageLine, ...]:
         """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
 
         A state in words that mean the day of telling ("this week") is shown with that day, as what happened.
         """
-        slots = self._lines(filter(self._holds, self._slots))
-        states = self._lines([f for f in self._states if self._holds(f)][: 2 * _STATES])
+        slots = self._lines(filter(self._holds, self._chosen.slots))
+        states = self._lines([f for f in self._chosen.states if self._holds(f)][: 2 * _STATES])
         self._of_their_day = [line for line in states if is_of_its_day(line.hit.content)]
         return (*slots, *[line for line in states if line not in self._of_their_day][: min(most, _STATES)])
 
     def plans(self) -> tuple[PageLine, ...]:
         """What is to come and was not called off, the next first."""
-        ahead = sorted(self._plans, key=lambda fact: (fact.first or "", fact.ref))
+        ahead = sorted(self._chosen.plans, key=lambda fact: (fact.first or "", fact.ref))
         return self._lines([f for f in ahead if not self._is_over(f)][: 2 * _PLANS])[:_PLANS]
 
     def events(self, most: int) -> tuple[PageLine, ...]:
         """What happened, the important before the newest."""
-        lines = self._lines([f for f in self._events if not self._is_over(f)][: 2 * _EVENTS])
+        lines = self._lines([f for f in self._chosen.events if not self._is_over(f)][: 2 * _EVENTS])
         newest = sorted((*lines, *self._of_their_day), key=_begun, reverse=True)
         return tuple(sorted(newest, key=lambda line: (line.hit.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
 
     def durable(self, kind: str) -> tuple[PageLine, ...]:
         """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through."""
-        facts = [f for f in self._durable if f.kind == kind]
+        facts = [f for f in self._chosen.durable if f.kind == kind]
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
         lines = self._lines((f for f in facts if f.id not in hidden), fold=False)
         found = [line for line in lines if line.hit.source.path != f"bank/{kind}.md"]
         others = [line for line in found if not line.hit.key][-_DURABLE:]
-        return tuple(
-            sorted(
-                (*filter(lambda line: line.hit.key, found), *others),
-                key=lambda line: (line.hit.key or "", _begun(line)),
-            )
-        )
+        kept = (*filter(lambda line: line.hit.key, found), *others)
+        return tuple(sorted(kept, key=lambda line: (line.hit.key or "", _begun(line))))
 
-    def _holds(self, fact: beliefs.Light) -> bool:
-        standing = self._verdict.validity[fact.id]
+    def _holds(self, fact: Row) -> bool:
+        standing, today = self._verdict.validity[fact.id], self._source.memory.today
         last = standing.valid.last
-        return standing.holds(self._today) and (last is None or last >= self._today)
+        return standing.holds(today) and (last is None or last >= today)
 
-    def _is_over(self, fact: beliefs.Light) -> bool:
+    def _is_over(self, fact: Row) -> bool:
         standing = self._verdict.validity[fact.id]
         return standing.replaced_by is not None or standing.retracted
 
-    def _lines(self, facts: Iterable[beliefs.Light], fold: bool = True) -> tuple[PageLine, ...]:
+    def _lines(self, facts: Iterable[Row], fold: bool = True) -> tuple[PageLine, ...]:
         """The lines of some facts in their order, those that say the same once; with `fold` what each replaced stands below it."""
-        groups: dict[int, list[beliefs.Light]] = {}
+        groups: dict[int, list[Row]] = {}
         for fact in facts:
             groups.setdefault(fact.content_key, []).append(fact)
         twins = [[f.id for f in sorted(same, key=lambda f: (f.day or "", f.ref))] for same in groups.values()]
@@ -360,15 +377,14 @@ class _PageLines:
         by = (i for i, standing in standings.items() if standing.replaced_by == number and not standing.retracted)
         replaced = (entries[i] for i in by if i in entries)
         shown = (e for e in replaced if e.block is None and e.path != OPINIONS and not e.private)
-        same = (
-            entries[number].content_key if number in entries else 0
-        )  # an answer of review repeats a line, in its slot
+        # An answer of review repeats a line, in its slot.
+        same = entries[number].content_key if number in entries else 0
         shown = (e for e in shown if is_trusted(e.origin) and e.content_key != same)
         newest = max(shown, key=lambda e: (e.first or e.day or "", e.day or "", e.ref), default=None)
         return newest and newest.id
 
 
-def _lasts(fact: beliefs.Light, today: str) -> bool:
+def _lasts(fact: Row, today: str) -> bool:
     """True for a state: it begins when it was written, or is open at its end, or has an end that has not come."""
     if fact.kind != "world":
         return False
@@ -376,12 +392,12 @@ def _lasts(fact: beliefs.Light, today: str) -> bool:
     return fact.last is None or (fact.last >= today and not single)
 
 
-def _was_ahead(fact: beliefs.Light, today: str) -> bool:
+def _was_ahead(fact: Row, today: str) -> bool:
     """True for a plan whose day has passed: it is not known whether it happened."""
     return fact.first is not None and fact.day is not None and fact.day < fact.first <= today
 
 
-def _first(facts: Iterable[beliefs.Light], most: int) -> list[beliefs.Light]:
+def _first(facts: Iterable[Row], most: int) -> list[Row]:
     newest = sorted(facts, key=lambda f: (f.first or f.day or "", f.day or "", f.ref), reverse=True)
     return sorted(newest, key=lambda f: (f.importance or 0) < IMPORTANT)[:most]
 

@@ -380,7 +380,7 @@ class Planner:
     def proposals(self, replay: Replayed) -> PlannedBlock | None:
         """Plan bank/proposals.md, from the whole workspace whatever changed; None where it or memory.md cannot be read."""
         tasks = lessons(self._facts.outcomes(queries.tasks_until(self._index, self._today)))
-        due = candidates(self._index, self._facts, replay.beliefs, tasks, self._today)
+        due = candidates(self._facts, replay.beliefs, tasks)
         core, page = (read_or_note(self._workspace, path, self.notes) for path in (CORE, PAGE))
         if core is None or page is None:
             return None

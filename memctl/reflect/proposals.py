@@ -215,10 +215,9 @@ def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:
     return _UserPage(page_text).with_bullet(line, (*_headings("refused"), "Refused"))
 
 
-def candidates(
-    index: Index, source: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task], today: date
-) -> list[CoreCandidate]:
+def candidates(source: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task]) -> list[CoreCandidate]:
     """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
+    index, today = source.memory.index, source.memory.today
     facts = source.hits(by_ids(index, important(index, IMPORTANCE, today)).values())
     cited_on = days_cited(index, [hit.ref for hit in facts], today)
     found = [*_facts(facts, cited_on), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
@@ -303,7 +302,7 @@ def _stale(memory: OpenMemory, proposal: CoreProposal) -> str:
     """Why the fact behind a proposal may not be accepted any more; empty if it may."""
     memory.sync_for_write()
     entries = [entry for entry in by_refs(memory.index, [proposal.ref]) if entry.block is None and entry.path != PAGE]
-    verdict = judge(memory.index, entries, memory.today, whole=False)
+    verdict = judge(memory, entries, whole=False)
     reasons = []
     for entry in entries:
         if not verdict.validity[entry.id].holds(memory.today):

@@ -157,7 +157,7 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
         return Changes(False, set(), set(), set(), None)
     flipped = last.retracted.items() ^ now.retracted.items()
     fresh = [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})]
-    reached = judge(index, fresh, today, whole=False).entries.values()
+    reached = judge(memory, fresh, whole=False).entries.values()
     both = (*last.names.items(), *now.names.items())
     renamed = {key for path, keys in both if last.names.get(path) != now.names.get(path) for key in keys[2:]}
     named = [*(row.names for row in reached), *(fact.names for fact in beliefs.about_names(index, renamed))]

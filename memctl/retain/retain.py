@@ -365,7 +365,7 @@ def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
         if len(found) > 1:
             yield f"{name!r} may be {' or '.join(each.name for each in found)}: `memctl undo`, then give the whole name"
         elif not found and mention_counts(memory.index, [key]).get(key, 0) <= sum(name in f.entities for f in facts):
-            near = near_name(memory.workspace, memory.index, key)
+            near = near_name(memory, key)
             yield from [f"{name!r} is a new name; did you mean {near}? Then `memctl undo`"] if near else []
     named = ((*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by) for fact in facts)
     given = {ref for refs in named for ref in refs if ref}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..facts import is_trusted
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import has_marked, side_by_side
 from ..index.queries.entries import by_ids, by_refs, citing, private_refs, private_versions, slot_around, slot_ids
 from ..index.queries.names import keys_of
@@ -43,16 +44,15 @@ class Validities(NamedTuple):
 
 
 def judge(
-    index: Index, entries: Iterable[Row], today: date, as_of: date | None = None, whole: bool = True,
-    public: bool = False,
-) -> Validities:  # fmt: skip
-    """The validity of `entries` on `today`, with the other versions of their slots and all that replaces them.
+    memory: OpenMemory, entries: Iterable[Row], as_of: date | None = None, *, whole: bool = True, public: bool = False
+) -> Validities:
+    """The validity of `entries` today, with the other versions of their slots and all that replaces them.
 
-    With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
+    With `as_of`, that of this day, and only what was written down by then counts. `whole` gathers every version; without it, those that
     decide about these entries, as long as no line names what it replaces. With `public` a private line repeats no other:
     otherwise somebody who guessed its value would learn so from a line that it leaves standing.
     """
-    wanted = list(entries)
+    index, today, wanted = memory.index, as_of or memory.today, list(entries)
     public = public and bool(private_refs(index))
     known, entities = _gather(index, wanted, None if whole or as_of else today.isoformat(), public)
     if public:
@@ -61,7 +61,7 @@ def judge(
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
     claims = {e.id: _claim(e, entities.get(e.subject, e.subject)) for e in known.values()}
     if not all(claim.closes for claim in claims.values()):
-        beside = side_by_side(index, {claim.ref for claim in claims.values()}, str(as_of or today))
+        beside = side_by_side(index, {claim.ref for claim in claims.values()}, str(today))
         claims = {i: c._replace(spoken_for=frozenset(beside.get(c.ref, ()))) for i, c in claims.items()}
     return Validities(validities(list(claims.values()), today), known, claims)
 
@@ -99,10 +99,8 @@ def _gather(
         found = list(by_ids(index, ids - known.keys()).values())
         gathered = [*fresh, *found]
         targets = [ref for e in gathered for way in ("supersedes", "corrects", "by") for ref in _linked(e, way)]
-        linked = [
-            *citing(index, [e.ref for e in gathered]),
-            *by_refs(index, targets),
-        ]  # that name them, and that they name
+        # Those that name them, and those that they name.
+        linked = [*citing(index, [e.ref for e in gathered]), *by_refs(index, targets)]
         if linked and deciding_on is not None:
             return _gather(index, entries, None)
         new = {entry.id: entry for entry in (*found, *linked) if entry.id not in known}

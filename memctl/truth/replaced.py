@@ -484,7 +484,7 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = F
     entries = {row.id: row for pair in found for row in (pair.older, pair.newer)}
     if not entries:
         return []
-    verdict = judge(memory.index, entries.values(), memory.today, whole=False)
+    verdict = judge(memory, entries.values(), whole=False)
     over = expiry_on(memory.today, memory.workspace.settings.ttl)
     kept = (pair for pair in found if not over.reason(pair.newer, None))
     # Named by a trusted line, as an answer does; what only a newer value of a slot replaced is in no chain.

@@ -121,7 +121,7 @@ timeline = on_fresh_index(timeline_in)
 
 
 def _nothing_told(memory: OpenMemory, name: str) -> NothingFound:
-    known = name_queries.unknown_name(memory.workspace, memory.index, name)
+    known = name_queries.unknown_name(memory, name)
     return NothingFound(f"no line is about {name!r}", known)
 
 
@@ -148,7 +148,7 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list
         rows, changed = (
             sorted(some, key=lambda row: (row.first or "", row.id))[-_VERSIONS:] for some in (rows, changed)
         )
-    verdict = judge(index, [*rows, *changed], memory.today, whole=False)
+    verdict = judge(memory, [*rows, *changed], whole=False)
     claims = [verdict.claims[row.id] for row in rows if not verdict.validity[row.id].retracted]
     slots: dict[tuple[str, str], list[int]] = {}
     same: dict[tuple[str, str], int] = {}

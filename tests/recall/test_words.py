@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import TODAY, ask, the_hit, write_pages
+from face_helpers import TODAY, ask, memory_on, the_hit, write_pages
 
 from memctl.index.heal import with_index
 from memctl.index.index import Index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import by_ids
 from memctl.index.queries.filters import condition_of
 from memctl.index.sync import sync
@@ -137,11 +138,11 @@ def reasons(folder: Path, words: str, **filters: Any) -> list[str]:
     workspace = write_pages(folder, PAGES)
     query = read_query(words, TODAY, **filters)
 
-    def job(index: Index) -> list[str]:
-        sync(workspace, index)
-        return list(explain_empty(workspace, index, query, query.about, condition_of(query, query.about)))
+    def job(memory: OpenMemory) -> list[str]:
+        memory.sync_for_read()
+        return list(explain_empty(memory, query, query.about, condition_of(query, query.about)))
 
-    return with_index(workspace, job)
+    return memory_on(workspace).run(job)
 
 
 def test_missing_words_are_named_as_they_were_written(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_others_learn_nothing_from_a_value_that_they_guess(tmp_path: Path, name:
         memory.run(lambda opened: opened.sync_for_read())
         for whole in (True, False):
             rows, found = memory.run(
-                lambda at: (rows := by_refs(at.index, ["aa"]), judge(at.index, rows, TODAY, whole=whole, public=apart))  # noqa: B023
+                lambda at: (rows := by_refs(at.index, ["aa"]), judge(at, rows, whole=whole, public=apart))  # noqa: B023
             )
             assert (found.validity[rows[0].id].replaced_by is not None) is (apart or value == "Bath")
 
@@ -220,7 +220,7 @@ def test_a_line_may_name_several(tmp_path: Path) -> None:
 
     def judged_from(ref: str) -> dict[str, tuple[str | None, bool]]:
         def job(opened: OpenMemory) -> dict[str, tuple[str | None, bool]]:
-            found = judge(opened.index, by_refs(opened.index, [ref]), TODAY)
+            found = judge(opened, by_refs(opened.index, [ref]))
             by = {
                 i: found.entries[each.replaced_by].ref if each.replaced_by else None
                 for i, each in found.validity.items()

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...facts import is_trusted
 from ...language.names import entity_key
@@ -171,21 +171,6 @@ def weighed(index: Index, refs: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-class Light(NamedTuple):
-    """What decides whether a fact is shown, without its text."""
-
-    id: int
-    kind: str
-    day: str | None
-    first: str | None
-    last: str | None
-    slot: str | None
-    importance: float | None
-    content_key: int
-    names: str
-    ref: str
-
-
 def facts_between(index: Index, since: date | None, until: date) -> list[Row]:
     """Facts that count, written down from `since` (None: ever) to `until`, without the tool's own observations."""
     sql = "SELECT id FROM countable WHERE day >= ? AND day <= ?"
@@ -331,24 +316,20 @@ def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
     return list(found.values())
 
 
-def about_names(index: Index, names: Iterable[str]) -> list[Light]:
+def about_names(index: Index, names: Iterable[str]) -> list[Row]:
     """Facts that count and name, as @Name or [[Name]], the entity with one of these keys; by day, then id."""
-    sql = f"{_LIGHT} FROM mention JOIN countable AS entry ON entry.id = mention.entry WHERE mention.name IN ({{keys}})"
-    return _by_day(index.rows_in(sql, names))
+    sql = "SELECT id FROM mention JOIN countable ON countable.id = mention.entry WHERE mention.name IN ({keys})"
+    return sorted(selected_in(index, sql, names), key=_day_and_ref)
 
 
-def about_nobody(index: Index) -> list[Light]:
+def about_nobody(index: Index) -> list[Row]:
     """Facts that count and name nobody, if they fill a slot or their author called them important; by day, then id."""
-    kept = "(importance > 0 OR slot IS NOT NULL)"
-    return _by_day(index.rows(f"{_LIGHT} FROM countable AS entry WHERE names = '' AND {kept}"))
+    sql = "SELECT id FROM countable WHERE names = '' AND (importance > 0 OR slot IS NOT NULL)"
+    return sorted(selected(index, sql), key=_day_and_ref)
 
 
-_LIGHT = f"SELECT DISTINCT {', '.join(f'entry.{name}' for name in Light._fields)}"
-
-
-def _by_day(rows: Iterable[tuple[Any, ...]]) -> list[Light]:
-    found = {row[0]: Light(*row) for row in rows}
-    return sorted(found.values(), key=lambda light: (light.day or "", light.ref, light.id))
+def _day_and_ref(row: Row) -> tuple[str, str, int]:
+    return row.day or "", row.ref, row.id
 
 
 def tasks_until(index: Index, until: date) -> list[str]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import Usage
 from ...facts import is_trusted
@@ -15,12 +15,14 @@ from ...language.analyzer import terms
 from ...language.entity_key import entity_key
 from ...language.names import Listed, bare_name, by_head, find_names, heads, is_han, mentions, stem_head, stem_key
 from ...markdown.grammar import OPINIONS
-from ...notes.workspace import Workspace
 from ..index import Index
 from ..lexical import match_expression
 from ..reread import reread
 from ..row import Entity, Row
 from .entries import Filter, by_ids, in_slots
+
+if TYPE_CHECKING:
+    from ..open_memory import OpenMemory
 
 _FEW = 512  # names that are read at once
 _TEXTS = 20_000  # of which a process that stays remembers whom they name: some 10 MB
@@ -132,22 +134,22 @@ def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]
     return by_head((head, Listed(*rest)) for head, *rest in index.rows_in(sql, wanted))
 
 
-def near_name(workspace: Workspace, index: Index, name: str) -> str | None:
+def near_name(memory: OpenMemory, name: str) -> str | None:
     """The known name that is spelled or sounds nearly alike, with the same numbers in it, as a line of the owner writes it."""
     from difflib import get_close_matches
 
     from ...language.phonetic import transliterate
 
     key = entity_key(bare_name(name))
-    known = {other: other for other, _ in mentioned(index) if other != key}
-    known |= {entity_key(own): own for each in all_entities(index) for own in each.names}
+    known = {other: other for other, _ in mentioned(memory.index) if other != key}
+    known |= {entity_key(own): own for each in all_entities(memory.index) for own in each.names}
     sounds = {transliterate(own): own for own in known}
     near = get_close_matches(key, known, 1, _ALIKE)
     near = near or [sounds[found] for found in get_close_matches(transliterate(key), sounds, 1, _ALIKE)]
     if not near or re.findall(r"\d+", near[0]) != re.findall(r"\d+", key):
         return None
     found = known[near[0]]
-    lines = reread(workspace, mentions_of(index, [found], 1).get(found, ()))
+    lines = reread(memory.workspace, mentions_of(memory.index, [found], 1).get(found, ()))
     written = (own for line in lines.values() for own in mentions("\n".join(line.raw)) if entity_key(own) == found)
     return next(written, found)
 
@@ -166,9 +168,9 @@ def names_told(index: Index, text: str) -> tuple[str, ...]:
     return tuple(sorted((name for name in told if not any(name in own != name for own in told)), key=text.find))
 
 
-def unknown_name(workspace: Workspace, index: Index, name: str) -> str:
+def unknown_name(memory: OpenMemory, name: str) -> str:
     """What to do about a name that nothing is known of."""
-    near = near_name(workspace, index, name)
+    near = near_name(memory, name)
     return f"did you mean {near}?" if near else "`memctl entity list` has all names"
 
 

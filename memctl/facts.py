@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import Enum
 from operator import attrgetter
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .errors import Usage
 
+K = TypeVar("K")
+V = TypeVar("V")
 UNTRUSTED = ("tool", "web", "import")
 
 
@@ -238,3 +241,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Kind):
         return value.value
     return list(map(_plain, value)) if isinstance(value, tuple | list) else value
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> defaultdict[K, list[V]]:
+    """What comes second in some pairs, by what comes first, in their order."""
+    found: defaultdict[K, list[V]] = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return found

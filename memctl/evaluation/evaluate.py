@@ -5,17 +5,17 @@ from __future__ import annotations
 import random
 import re
 import sqlite3
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ExtraBroken, MemctlError, Usage
-from ..facts import Citation, iso_day
+from ..facts import Citation, grouped, iso_day
 from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
@@ -73,10 +73,8 @@ class Baselines:
     def __init__(self, lines: Iterable[RawLine]) -> None:
         self._db = sqlite3.connect(":memory:")
         self._lines = list(lines)
-        self._holding: dict[str, list[int]] = defaultdict(list)
-        for number, line in enumerate(self._lines):
-            for word in set(_pieces(line.text)):
-                self._holding[word].append(number)
+        said = ((word, number) for number, line in enumerate(self._lines) for word in set(_pieces(line.text)))
+        self._holding = grouped(said)
         self._db.execute("CREATE VIRTUAL TABLE plain USING fts5 (line, tokenize = unicode61)")
         numbered = ((number, line.text.replace("\0", " ")) for number, line in enumerate(self._lines))
         self._db.executemany("INSERT INTO plain (rowid, line) VALUES (?, ?)", numbered)
@@ -502,8 +500,8 @@ def _score(made: Evaluation, options: EvalOptions) -> None:
         results = [result for result in made.results if any(ranks_of(result).values())]
         groups = {_ALL: results} if results else {}
         if any(result.question.type for result in results):
-            for result in sorted(results, key=lambda result: result.question.type or _UNTYPED):
-                groups.setdefault(result.question.type or _UNTYPED, []).append(result)
+            typed = ((result.question.type or _UNTYPED, result) for result in results)
+            groups |= grouped(sorted(typed, key=itemgetter(0)))
         figures = {
             group: {name: [measure(ranks_of(result)[name], made.depths) for result in some] for name in made.systems}
             for group, some in groups.items()

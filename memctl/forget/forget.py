@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from ..beliefs.page import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
-from ..facts import Citation, Kind
+from ..facts import Citation, Kind, grouped
 from ..index.open_memory import OpenMemory, drop_recalled
 from ..index.queries import forget as queries
 from ..index.queries.entries import by_refs
@@ -294,9 +294,7 @@ class _ForgetPlanner:
 
     def redact_lines(self) -> None:
         """Plan the tombstones; a line that cannot go without harm to its neighbours is not chosen any more."""
-        by_page: dict[str, list[Chosen]] = {}
-        for one in self.selection.chosen:
-            by_page.setdefault(one.entry.path, []).append(one)
+        by_page = grouped((one.entry.path, one) for one in self.selection.chosen)
         kept: list[Chosen] = []
         for path, chosen in by_page.items():
             lines = [one for one in chosen if not one.is_belief]

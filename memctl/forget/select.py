@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..beliefs.page import read_entries
 from ..errors import MemctlError, NothingFound
-from ..facts import Fact, Kind, Span, is_trusted
+from ..facts import Fact, Kind, Span, grouped, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, recalled_lately
 from ..index.queries import forget as queries
@@ -294,10 +294,7 @@ class _Search:
 
 def gone_of(chosen: Iterable[Chosen], refs: Set[str]) -> Gone:
     """What is gone with some lines: the ids that no other line has, and the lines that citations may name."""
-    places: dict[str, list[tuple[Span, str]]] = {}
-    for one in chosen:
-        places.setdefault(one.entry.path, []).append((one.span, one.entry.ref))
-    return Gone(frozenset(refs), places)
+    return Gone(frozenset(refs), grouped((one.entry.path, (one.span, one.entry.ref)) for one in chosen))
 
 
 def citing_pages(workspace: Workspace, planned: Mapping[str, Edit]) -> Iterator[tuple[str, str]]:

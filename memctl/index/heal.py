@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import CannotWrite, LockBusy
+from ..facts import grouped
 from ..ids import hashed
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
@@ -246,9 +247,7 @@ def _fresh_schema() -> list[tuple[Any, ...]]:
 
 def _adds_up(index: Index) -> bool:
     """True when every page has the sum of its rows, and the derived tables hold nothing else."""
-    names: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for row in (row for select in SELECT_NAMES for row in index.each(select)):
-        names[row[0]].append(row)
+    names = grouped((row[0], row) for select in SELECT_NAMES for row in index.each(select))
     expected: Counter[str] = Counter()
     for total, number, *about in index.rows(SELECT_ABOUT):
         rows = index.rows(SELECT_ROW, (number,))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from ..facts import grouped
 from .analyzer import terms
 from .entity_key import entity_key as entity_key
 
@@ -193,14 +194,5 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
 
 def as_listed(names: Iterable[str]) -> dict[str, list[Listed]]:
     """Plain names, each of which stands for itself, as `find_names` wants them; spellings of one stem are one."""
-    return by_head(
-        (stem_head(name), Listed(stem, name, name)) for stem, name in {stem_key(n): n for n in names}.items()
-    )
-
-
-def by_head(listed: Iterable[tuple[str, Listed]]) -> dict[str, list[Listed]]:
-    """(head, name) pairs as `find_names` wants them."""
-    found: dict[str, list[Listed]] = {}
-    for head, name in listed:
-        found.setdefault(head, []).append(name)
-    return found
+    of_stem = {stem_key(name): name for name in names}
+    return grouped((stem_head(name), Listed(stem, name, name)) for stem, name in of_stem.items())

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..beliefs.page import read_entries, read_last_written, unread_heads
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
-from ..facts import Citation, Fact, is_trusted
+from ..facts import Citation, Fact, grouped, is_trusted
 from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
@@ -284,10 +284,7 @@ def _answered_twice(pages: _Pages) -> Iterator[Finding]:
 
 
 def _shared_aliases(pages: _Pages) -> Iterator[Finding]:
-    bearers: dict[str, list[str]] = defaultdict(list)
-    for path, (rows, _) in pages.parsed.items():
-        for key in _keys(rows):
-            bearers[key].append(path)
+    bearers = grouped((key, path) for path, (rows, _) in pages.parsed.items() for key in _keys(rows))
     for key, paths in bearers.items():
         for path in paths[1:]:
             yield Finding(path, 1, 1, "alias", f"{key!r} is also a name in {paths[0]}", "keep it on one page")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import MemctlError, NothingFound, PageChanged, Refused
+from ..facts import grouped
 from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..notes import journal
@@ -43,9 +43,7 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
             if "never" in mine[-1]:
                 cure = "nor is what was written before it; write a line again, if it was wrong"
                 raise Refused(f"{commands[at]} is never undone", cure)
-            pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
-            for each in mine:
-                pages[each["path"]].append(each)
+            pages = grouped((each["path"], each) for each in mine)
             plans = [_plan(workspace, path, written) for path, written in pages.items()]
             problem = next((problem for _, problem in plans if problem), None)
             if not (skip and problem and commands[at].endswith(" reflect")):
@@ -103,9 +101,7 @@ def _without_lines(data: bytes, written: dict[str, Any]) -> tuple[bytes, int]:
     The text then lacks the line that stands in its place. Headings stay: what others wrote may stand below them.
     """
     lines = data.splitlines(keepends=True)
-    places: dict[str, list[int]] = defaultdict(list)
-    for number, line in enumerate(lines, 1):
-        places[journal.line_hash(line)].append(number)
+    places = grouped((journal.line_hash(line), number) for number, line in enumerate(lines, 1))
     expected = data[: written["spans"][0][0] + 1].count(b"\n") + 1
     gone, edited = set[int](), 0
     for line_hash in written.get("lines", [None]):

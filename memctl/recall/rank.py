@@ -19,7 +19,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..facts import HALF_LIFE_DAYS, Kind, Period
+from ..facts import HALF_LIFE_DAYS, Kind, Period, grouped
 from ..index.lexical import page_of
 
 
@@ -252,9 +252,7 @@ def order(
     `replaced` maps an entry to what replaced it; `over` are entries whose time has passed: they weigh a quarter less.
     `perhaps` maps one to what may have replaced it: it stands below that, and weighs the same.
     """
-    groups: dict[int, list[Candidate]] = {}
-    for candidate in candidates:
-        groups.setdefault(candidate.content_key, []).append(candidate)
+    groups = grouped((candidate.content_key, candidate) for candidate in candidates)
     ended = set(over) | set(replaced)
     ranked: dict[int, Ranked] = {}
     for group in groups.values():

@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple, TypeVar
 
+from ..facts import grouped
 from ..hits import Answer, Hit
 from ..index.index import Index, TimeUp
 from ..index.lexical import page_of
@@ -26,7 +27,7 @@ from ..index.queries.names import NamingLine
 from ..index.reread import CurrentLine, EntryText, reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import terms
-from ..language.names import by_head, entity_key, find_names, stem_head
+from ..language.names import entity_key, find_names, stem_head
 from ..truth.judge import Validities, judge
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
 from .rank import Score, order
@@ -293,7 +294,7 @@ class _CheckedLines:
         text, who = self._texts[line], self._web.who[key]
         if who.page == page_of(line) or {entity_key(name) for name in text.names} & set(who.keys):
             return True
-        if find_names(text.content, by_head((stem_head(name.name), name) for name in queries.spellings(who))):
+        if find_names(text.content, grouped((stem_head(name.name), name) for name in queries.spellings(who))):
             return True
         joined = [key for key in who.keys if not key.isalpha()]  # "node-7" and "node_7" are one word to find_names
         folded = entity_key(text.content) if joined else ""

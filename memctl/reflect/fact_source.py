@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import ExplicitEvidence, TrustedFact
 from ..errors import MemctlError, Usage
-from ..facts import Citation, Fact, is_trusted
+from ..facts import Citation, Fact, grouped, is_trusted
 from ..hits import Hit
 from ..ids import belief_id, questions_of
 from ..index.lexical import page_of
@@ -221,9 +221,7 @@ class FactsSince:
     def days(self) -> Iterator[list[TrustedFact]]:
         """All of them, a day at a time from the oldest on, in the order of their ids."""
         index, today = self._source.memory.index, self._source.memory.today
-        known: dict[str, list[TrustedFact]] = defaultdict(list)
-        for fact in self.first:
-            known[str(fact.day)].append(fact)
+        known = grouped((str(fact.day), fact) for fact in self.first)
         written = set(beliefs.days_between(index, self.since, today))
         for day in sorted(written | known.keys()):
             on = date.fromisoformat(day)
@@ -254,9 +252,7 @@ class _Chosen(NamedTuple):
 
 def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Chosen:
     """Those of all facts about a name, of which some are its `own`, that may be shown; they are not judged yet."""
-    days: dict[int, set[str]] = defaultdict(set)
-    for fact in facts:
-        days[fact.content_key].add(fact.day or "")
+    days = grouped({(fact.content_key, fact.day or ""): None for fact in facts})
     stated = [f for f in own if f.kind in ("world", "experience")]
     others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
     filling = sorted(filter(attrgetter("slot"), own), key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
@@ -350,9 +346,7 @@ class _PageLines:
 
     def _lines(self, facts: Iterable[Row], fold: bool = True) -> tuple[PageLine, ...]:
         """The lines of some facts in their order, those that say the same once; with `fold` what each replaced stands below it."""
-        groups: dict[int, list[Row]] = {}
-        for fact in facts:
-            groups.setdefault(fact.content_key, []).append(fact)
+        groups = grouped((fact.content_key, fact) for fact in facts)
         twins = [[f.id for f in sorted(same, key=lambda f: (f.day or "", f.ref))] for same in groups.values()]
         before = {first: self._before(first) for first, *_ in twins} if fold else {}
         wanted = {i: self._verdict.entries[i] for i in (*chain(*twins), *filter(None, before.values()))}

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
-from ..facts import Citation
+from ..facts import Citation, grouped
 from ..hits import Hit
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import entity_key, is_han, script_of
@@ -89,10 +89,8 @@ class Strategy(NamedTuple):
     @property
     def reasons(self) -> list[tuple[str, int]]:
         """Why it failed, in the newest words of each reason, and how often; the commonest first."""
-        reasons: dict[frozenset[str], list[str]] = defaultdict(list)
-        for outcome in self.outcomes:
-            if outcome.why and not outcome.ok:
-                reasons[reason_key(outcome.why)].append(outcome.why)
+        failed = (outcome.why for outcome in self.outcomes if outcome.why and not outcome.ok)
+        reasons = grouped((reason_key(why), why) for why in failed)
         return sorted(((why[-1], len(why)) for why in reasons.values()), key=lambda each: -each[1])
 
 
@@ -122,9 +120,7 @@ class Task(NamedTuple):
 
 def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:
     """The outcomes by task and strategy: tasks by name, then entities, then the rest. Their order does not matter."""
-    groups: dict[tuple[int, tuple[str, ...]], list[TaskOutcome]] = defaultdict(list)
-    for outcome in sorted(outcomes, key=_age):
-        groups[_group(outcome)].append(outcome)
+    groups = grouped((_group(outcome), outcome) for outcome in sorted(outcomes, key=_age))
     tasks = [_task(rank, group) for (rank, _), group in groups.items()]
     taught = [task for task in tasks if task.strategies]
     return tuple(sorted(taught, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
@@ -145,9 +141,7 @@ def labels(outcomes: Sequence[bool], lately_failed: bool = False) -> tuple[str, 
 
 def failures(counted: Iterable[tuple[str, str, int, str]]) -> tuple[Failure, ...]:
     """What several tasks failed for, of (reason, task, how often, newest day): the commonest first."""
-    groups: dict[frozenset[str], list[tuple[str, str, int, str]]] = defaultdict(list)
-    for each in counted:
-        groups[reason_key(each[0])].append(each)
+    groups = grouped((reason_key(each[0]), each) for each in counted)
     found = []
     for group in groups.values():
         by_task: Counter[str] = Counter()
@@ -278,9 +272,7 @@ class _Likeness:
     """Which clauses of one task tell of the same strategy. `given` are words that the task and its entities give."""
 
     def __init__(self, clauses: Sequence[_ActionClause], given: Set[str]) -> None:
-        self._places: dict[_ActionClause, list[int]] = defaultdict(list)
-        for at, clause in enumerate(clauses):
-            self._places[clause].append(at)
+        self._places = grouped((clause, at) for at, clause in enumerate(clauses))
         self._identifiers = {word for clause in clauses for word in clause.identifiers}
         self._given = given
         self._used = Counter(word for clause in self._places for word in clause.words)

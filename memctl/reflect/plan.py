@@ -16,7 +16,7 @@ from ..beliefs.page import merged_page, read_entries, read_last_written, unread_
 from ..beliefs.replay import Judge, Moved, Replayed, ReplayInput, is_ours, replay_beliefs
 from ..entities.rename import ENTITIES, page_path
 from ..errors import MemctlError
-from ..facts import Fact, is_trusted
+from ..facts import Fact, grouped, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs as queries
@@ -81,9 +81,7 @@ class Planner:
         """Every page that may have to change, in the order in which they are written."""
         if self._changes.is_empty and not propose:
             return
-        bearers: dict[str, list[str]] = defaultdict(list)
-        for path, entity in sorted(self._entities.items()):
-            bearers[entity.key].append(path)
+        bearers = grouped((entity.key, path) for path, entity in sorted(self._entities.items()))
         several = [", ".join(paths) for _, paths in sorted(bearers.items()) if len(paths) > 1]
         self.notes += [f"{paths} bear one name, so only one of them is written; merge them" for paths in several]
         replay = yield from self._opinions()

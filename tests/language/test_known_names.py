@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from memctl.language.names import Listed, by_head, find_names, heads, stem_head, stem_key
+from memctl.facts import grouped
+from memctl.language.names import Listed, find_names, heads, stem_head, stem_key
 
 PEOPLE = {
     "Alex Chen": ["陈立", "老陈", "Чэнь Ли"], "Alex Petrov": ["Алексей Петров", "Петров", "彼得罗夫"],
@@ -17,7 +18,7 @@ PEOPLE = {
 def listing(people: dict[str, list[str]]) -> dict[str, list[Listed]]:
     """Pages and their aliases as the index hands them over."""
     rows = [(name, entity) for entity, aliases in people.items() for name in (entity, *aliases)]
-    return by_head((stem_head(name), Listed(stem_key(name), name, entity)) for name, entity in rows)
+    return grouped((stem_head(name), Listed(stem_key(name), name, entity)) for name, entity in rows)
 
 
 KNOWN = listing(PEOPLE)

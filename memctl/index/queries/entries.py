@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -11,7 +11,7 @@ from operator import attrgetter
 from sys import intern
 from typing import Any, Literal, NamedTuple
 
-from ...facts import Citation, Kind, Period
+from ...facts import Citation, Kind, Period, grouped
 from ...markdown.grammar import OPINIONS
 from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression, row_id, select_terms
@@ -488,10 +488,7 @@ def entries_at(index: Index, place: Citation) -> list[Row]:
 def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Row]]:
     """Lines of any kind by content key: the same words about the same entities; no copies, oldest id first."""
     sql = "SELECT id FROM live WHERE role <> 'heading' AND content_key IN ({keys})"
-    found: dict[int, list[Row]] = defaultdict(list)
-    for entry in selected_in(index, sql, keys):
-        found[entry.content_key].append(entry)
-    return found
+    return grouped((entry.content_key, entry) for entry in selected_in(index, sql, keys))
 
 
 def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Row]:

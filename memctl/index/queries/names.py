@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import Usage
-from ...facts import is_trusted
+from ...facts import grouped, is_trusted
 from ...language.analyzer import terms
 from ...language.entity_key import entity_key
-from ...language.names import Listed, bare_name, by_head, find_names, heads, is_han, mentions, stem_head, stem_key
+from ...language.names import Listed, bare_name, find_names, heads, is_han, mentions, stem_head, stem_key
 from ...markdown.grammar import OPINIONS
 from ..index import Index
 from ..lexical import match_expression
@@ -47,15 +46,10 @@ def _few_names(index: Index) -> _FewNames | None:
             return None
         entities = _entities(index, index.column("SELECT page FROM entity"))
         rows = [row for row in rows if row[1] in entities]  # another process may have dropped a page in between
-        pages: dict[str, list[int]] = defaultdict(list)
-        for key, page, *_ in rows:
-            pages[key].append(page)
-        begun: dict[str, list[int]] = defaultdict(list)
-        for page, entity in entities.items():
-            if " " in entity.key:
-                begun[entity.key.partition(" ")[0]].append(page)
+        pages = grouped((key, page) for key, page, *_ in rows)
+        begun = grouped((who.key.partition(" ")[0], page) for page, who in entities.items() if " " in who.key)
         listed = ((head, Listed(stem, name, entities[page].name)) for _, page, head, stem, name in rows)
-        return _FewNames(entities, {**begun, **pages}, by_head(listed))
+        return _FewNames(entities, {**begun, **pages}, grouped(listed))
 
     return None if index.is_writing else index.remembered("names", read)
 
@@ -131,7 +125,7 @@ def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]
         "SELECT alias.head, alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
         "WHERE alias.head IN ({keys}) ORDER BY alias.head, entity.key"
     )
-    return by_head((head, Listed(*rest)) for head, *rest in index.rows_in(sql, wanted))
+    return grouped((head, Listed(*rest)) for head, *rest in index.rows_in(sql, wanted))
 
 
 def near_name(memory: OpenMemory, name: str) -> str | None:
@@ -243,11 +237,9 @@ class NamingLine(NamedTuple):
 def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, Entity]:
     """Whom each key of a name stands for. One without a page, or that several entities share, stands for itself."""
     wanted = [key for key in dict.fromkeys(keys) if key]
-    pages: dict[str, list[int]] = defaultdict(list)
-    for key, page in index.rows_in("SELECT key, page FROM alias WHERE key IN ({keys})", wanted):
-        pages[key].append(page)
+    pages: dict[str, list[int]] = grouped(index.rows_in("SELECT key, page FROM alias WHERE key IN ({keys})", wanted))
     for key in wanted:
-        pages[key] = pages[key] or _beginning_with(index, key)
+        pages[key] = pages.get(key) or _beginning_with(index, key)
     known = entities_of_pages(index, (found[0] for found in pages.values() if len(found) == 1))
     made: dict[str, Entity] = {}
     for key in wanted:
@@ -271,10 +263,8 @@ def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, Entity]:
 def _entities(index: Index, pages: Iterable[int]) -> dict[int, Entity]:
     """The entities of these pages, by page, with the names that hold."""
     wanted = list(pages)
-    aliases: dict[int, list[tuple[str, str]]] = defaultdict(list)
     sql = "SELECT page, key, name FROM alias WHERE page IN ({keys}) ORDER BY page, key"
-    for page, key, name in index.rows_in(sql, wanted):
-        aliases[page].append((key, name))
+    aliases = grouped((page, names) for page, *names in index.rows_in(sql, wanted))
     sql = (
         "SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page "
         "WHERE entity.page IN ({keys}) ORDER BY entity.page"

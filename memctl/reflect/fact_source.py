@@ -240,7 +240,7 @@ def task_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...
     return learned if task is None else tuple(each for each in learned if each.is_called(task))
 
 
-class _Chosen(NamedTuple):
+class _Sections(NamedTuple):
     """The facts of a name that its pages may show, by the section that they are for."""
 
     slots: list[Row]
@@ -250,7 +250,7 @@ class _Chosen(NamedTuple):
     durable: list[Row]
 
 
-def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Chosen:
+def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Sections:
     """Those of all facts about a name, of which some are its `own`, that may be shown; they are not judged yet."""
     days = grouped({(fact.content_key, fact.day or ""): None for fact in facts})
     stated = [f for f in own if f.kind in ("world", "experience")]
@@ -264,7 +264,7 @@ def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Chosen:
     events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and not _was_ahead(f, today)}
     carried = [f for f in stated if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
     durable = [*slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
-    return _Chosen(slots, plans, _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS), durable)
+    return _Sections(slots, plans, _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS), durable)
 
 
 @dataclass
@@ -275,7 +275,7 @@ class _PageLines:
     facts: Sequence[Row]
     keys: Set[str]
     has_opinions: bool
-    _chosen: _Chosen
+    _sections: _Sections
     _verdict: Validities
     _waiting: Mapping[int, Row]
     _shown: set[frozenset[str]] = field(default_factory=set)
@@ -301,33 +301,33 @@ class _PageLines:
     @property
     def are_any(self) -> bool:
         """True where something holds, is to come or happened."""
-        holds = any(map(self._holds, (*self._chosen.slots, *self._chosen.states)))
-        return holds or not all(map(self._is_over, (*self._chosen.plans, *self._chosen.events)))
+        holds = any(map(self._holds, (*self._sections.slots, *self._sections.states)))
+        return holds or not all(map(self._is_over, (*self._sections.plans, *self._sections.events)))
 
     def now(self, most: int) -> tuple[PageLine, ...]:
         """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
 
         A state in words that mean the day of telling ("this week") is shown with that day, as what happened.
         """
-        slots = self._lines(filter(self._holds, self._chosen.slots))
-        states = self._lines([f for f in self._chosen.states if self._holds(f)][: 2 * _STATES])
+        slots = self._lines(filter(self._holds, self._sections.slots))
+        states = self._lines([f for f in self._sections.states if self._holds(f)][: 2 * _STATES])
         self._of_their_day = [line for line in states if is_of_its_day(line.hit.content)]
         return (*slots, *[line for line in states if line not in self._of_their_day][: min(most, _STATES)])
 
     def plans(self) -> tuple[PageLine, ...]:
         """What is to come and was not called off, the next first."""
-        ahead = sorted(self._chosen.plans, key=lambda fact: (fact.first or "", fact.ref))
+        ahead = sorted(self._sections.plans, key=lambda fact: (fact.first or "", fact.ref))
         return self._lines([f for f in ahead if not self._is_over(f)][: 2 * _PLANS])[:_PLANS]
 
     def events(self, most: int) -> tuple[PageLine, ...]:
         """What happened, the important before the newest."""
-        lines = self._lines([f for f in self._chosen.events if not self._is_over(f)][: 2 * _EVENTS])
+        lines = self._lines([f for f in self._sections.events if not self._is_over(f)][: 2 * _EVENTS])
         newest = sorted((*lines, *self._of_their_day), key=_begun, reverse=True)
         return tuple(sorted(newest, key=lambda line: (line.hit.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
 
     def durable(self, kind: str) -> tuple[PageLine, ...]:
         """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through."""
-        facts = [f for f in self._chosen.durable if f.kind == kind]
+        facts = [f for f in self._sections.durable if f.kind == kind]
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
         lines = self._lines((f for f in facts if f.id not in hidden), fold=False)
         found = [line for line in lines if line.hit.source.path != f"bank/{kind}.md"]

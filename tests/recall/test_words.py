@@ -11,7 +11,7 @@ from face_helpers import TODAY, ask, memory_on, the_hit, write_pages
 
 from memctl.index.heal import with_index
 from memctl.index.index import Index
-from memctl.index.open_memory import OpenMemory
+from memctl.index.open_memory import on_fresh_index
 from memctl.index.queries.entries import by_ids
 from memctl.index.queries.filters import condition_of
 from memctl.index.sync import sync
@@ -137,12 +137,8 @@ def reasons(folder: Path, words: str, **filters: Any) -> list[str]:
     """What why_empty tells about a question."""
     workspace = write_pages(folder, PAGES)
     query = read_query(words, TODAY, **filters)
-
-    def job(memory: OpenMemory) -> list[str]:
-        memory.sync_for_read()
-        return list(explain_empty(memory, query, query.about, condition_of(query, query.about)))
-
-    return memory_on(workspace).run(job)
+    told = on_fresh_index(lambda at: list(explain_empty(at, query, query.about, condition_of(query, query.about))))
+    return told(memory_on(workspace))
 
 
 def test_missing_words_are_named_as_they_were_written(tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ class Row(NamedTuple):
         return bool(self.marked & 8)
 
     @property
+    def dated(self) -> int:
+        """1 where it names a day to come on which no state begins, 3 where that is the day of an end."""
+        return self.marked >> 4
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The keys of those whom it names."""
         return tuple(self.names.split("\n")) if self.names else ()

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from ..facts import UNSAID, Fact, Kind, Period, days_before, is_trusted, iso_day
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import joined_terms, query_terms
-from ..language.dates import UNITS, day_and_rest, find_times, log_day, shifted, valid_from_text
+from ..language.dates import UNITS, coming, day_and_rest, find_times, log_day, only_begins, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key, without_code
 from ..language.relations import Relation, listed_in, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan, says
@@ -239,9 +239,9 @@ class _EntryReader:
         )
 
     def _marked(self, fact: Fact, slot: Relation | None, valid: Period, day: date | None) -> int:
-        """1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 closes nothing; 8 an event."""
+        """1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 closes nothing; 8 an event; 16 `dated`."""
         if slot is None:
-            return 8 * _happened(fact, valid, day)
+            return 8 * _happened(fact, valid, day) + 16 * dated(fact, day)
         pinned = (fact.importance or 0) >= 1 or not (self.day or "/" in self.path)
         happened = fact.kind is Kind.EXPERIENCE and fact.key is None
         return (is_correction(fact.text) and slot.closes) + 2 * pinned + 4 * (not slot.closes) + 8 * happened
@@ -341,7 +341,7 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     if fact.kind is not Kind.EXPERIENCE and said.last and _dates_an_aside(fact.text, said, day):
         return Period(day)
     if fact.kind is not Kind.EXPERIENCE and said.last and is_plan(fact.text):
-        return Period(min(filter(None, (day, said.first)), default=None), said.last)
+        return Period(day if day and said.last >= day else said.first, said.last)
     if fact.kind is not Kind.EXPERIENCE and said.first == said.last:
         return Period(said.first)
     return said
@@ -369,6 +369,15 @@ def _happened(fact: Fact, valid: Period, day: date | None) -> bool:
         return False
     is_unit = (valid.last - valid.first).days < _WEEK or ".." not in str(valid)  # a range is spelled with dots
     return is_unit and (valid.last < day or is_past(fact.text) or says("happens", fact.text))
+
+
+def dated(fact: Fact | None, day: date | None) -> int:
+    """1 where a fact names a day to come on which no state begins ("postponed to February 2027"), 3 the day of an end."""
+    text, said = (fact.text, valid_from_text(fact.text, day)) if fact and day and not fact.valid else ("", None)
+    if day is None or not (said and said.first and said.first > day):
+        return bool(day and text and coming(text, day)) * (1 + 2 * says("ends", text))
+    begins = not says("new day", text) and (says("begins", text) or says("becomes", text))
+    return 0 if begins or only_begins(text, day) else 1 + 2 * says("ends", text)
 
 
 def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:

@@ -31,7 +31,7 @@ CREATE TABLE entry (
     last        TEXT,                   -- ditto
     slot        TEXT,                   -- key=, or the single-valued relation that the text states (language/relations.py)
     same        INTEGER NOT NULL,       -- equal for lines that give a slot the same value
-    marked      INTEGER NOT NULL,       -- in a slot: 1 corrects what held (language/sentences.py) instead of ending it, 2 pinned, 4 closes nothing; 8 tells what happened, their sum
+    marked      INTEGER NOT NULL,       -- in a slot: 1 corrects what held (language/sentences.py) instead of ending it, 2 pinned, 4 closes nothing; 8 tells what happened, 16 names a day on which no state begins, 48 that of an end, their sum
     confidence  REAL,                   -- as written; never what reflect makes of it
     importance  REAL,                   -- as written
     origin      TEXT NOT NULL,          -- owner, or src=

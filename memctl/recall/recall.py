@@ -68,6 +68,7 @@ _COMPARED_BY_AGE = 10  # first places among which a newer line is put before an 
 _SCORE_SHARE = 0.5  # of the older line's score that such a newer line has at least
 _WORD_SHARE = 0.5  # of the question's words in the older line that such a newer line has at least
 _CHANGED_BOOST = 1.15  # for both lines of a change: where a thing is told in two ways, the question is about its state
+_NEVER_TRUE = 0.5  # of its relevance, for what did not happen: nothing that is shown stands in its place
 _PROBLEMS_NAMED = 3  # pages with problems that an answer names
 SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT_BOOST = 1.5  # of the best relevance: what fills the slot that is asked for stands first, whatever the factors do
@@ -318,11 +319,15 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
         relevance[new] = max(relevance.get(new, 0.0), found[old].relevance)
     for i in {*perhaps.keys(), *perhaps.values()}:
         relevance[i] *= _CHANGED_BOOST
+    over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
+    for old, new in replaced.items():
+        by = verdict.entries.get(new)
+        if verdict.validity[old].retracted and by and by.kind == Kind.OBSERVATION.value:
+            relevance[old] *= _NEVER_TRUE
     named = {i for i in relevance if i in found and found[i].why.get("entity")} or _of_the_owner(request, judged)
     candidates = [
         candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
-    over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
     return order(candidates, query.times, bool(named), day, replaced, over, {**judged.told_again, **perhaps})
 
 

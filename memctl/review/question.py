@@ -33,6 +33,7 @@ from ..notes.journal import HELD
 from ..notes.workspace import Workspace
 from ..system import read_safely
 from ..truth.replaced import FEW
+from ..truth.validity import has_begun
 
 
 class Option(NamedTuple):
@@ -98,7 +99,7 @@ KINDS = {
     )),
     "due": QuestionKind("Its day has passed: did it happen?", ("said",), 0.1, (
         Option("y", "yes", "{said} happened"),
-        Option("n", "no, it did not", "{said} did not happen", "supersedes=said"),
+        Option("n", "no, it did not", "{said} did not happen", "corrects=said"),
         Option("s", "it is still to come", "{said} is still to come"),
     )),
     "same": QuestionKind("Are these two names of one and the same?", ("one", "other"), 0.3, (
@@ -158,9 +159,8 @@ class Question:
     def options(self) -> tuple[Option, ...]:
         """The answers; what only begins later replaces the older line from then on."""
         first, *rest = self._as.options
-        begins = self.sides[-1].valid if self.kind in ("replaced", "reversed") else Period()
-        if begins.last is None and str(begins.first or "") > (self.sides[-1].day or "9999"):
-            first = first._replace(text=f"yes, from {begins.first} on")
+        if self.kind in ("replaced", "reversed") and (begins := _begins(*self.sides)):
+            first = first._replace(text=f"yes, from {begins} on")
         return (first, *rest)
 
     @property
@@ -196,6 +196,16 @@ class Question:
     def is_for_owner(self) -> bool:
         """True where an agent or a model may not answer."""
         return KINDS[self.kind].owner_only
+
+
+def _begins(old: Hit, new: Hit) -> date | None:
+    """The day to come until which the older line holds; None where the newer one ends it when told (truth/validity.py)."""
+    from ..index.rows import dated  # with the parser of pages, which a context does not need
+
+    first, told = new.valid.first, iso_day(new.day)
+    is_later = first and told and told < first and not new.valid.last and has_begun(old.valid, told)
+    is_dated = is_later and (dated(old.fact, iso_day(old.day)) or dated(new.fact, told) == 1)
+    return first if is_later and not is_dated else None
 
 
 # -- the line of an answer --------------------------------------------------------------------------------------------

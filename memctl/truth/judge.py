@@ -40,7 +40,9 @@ class Validities(NamedTuple):
         )
         pairs = ((new, old) for new, old in named if new is not None and old is not None)
         begun = {i for i, claim in self.claims.items() if has_begun(claim.valid, today)}
-        return {new: old for new, old in pairs if old in begun and new not in begun}
+        return {
+            n: old for n, old in pairs if old in begun and n not in begun and self.validity[old].replaced_by is None
+        }
 
 
 def judge(
@@ -129,6 +131,7 @@ def _claim(entry: Row, entity: str) -> Claim:
         pinned=bool(entry.marked & 2),
         closes=entry.closes,
         happened=entry.happened,
+        dated=entry.dated,
         by=next(iter(_linked(entry, "by")), None),
     )
 

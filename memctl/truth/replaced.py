@@ -82,8 +82,9 @@ class Replaced(NamedTuple):
 
     def is_ahead(self, today: date) -> bool:
         """True where the newer line only begins after `today`, and the older one has begun: until then it holds."""
-        new = self.newer.valid
-        return new.last is None and not has_begun(new, today) and has_begun(self.older.valid, today)
+        new, is_dated = self.newer.valid, self.older.dated or self.newer.dated == 1
+        had_begun = has_begun(self.older.valid, self.newer.written_on or today)
+        return had_begun and not (is_dated or new.last or has_begun(new, today))
 
 
 def replaced_since(
@@ -497,9 +498,10 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = F
 def _hold(pair: Replaced, verdict: Validities, today: date, named: Set[str]) -> bool:
     """True where both hold today, or the newer one was replaced by a line that names it; it may speak of a day to come."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
-    if pair.judgement.rule == ALIKE and any(has_ended(said.valid, today) for said in (older, newer)):
-        return False  # what happened at one time and at another
-    holds = older.holds(today)
+    are_dated = pair.older.dated and pair.newer.dated
+    if pair.judgement.rule == ALIKE and (are_dated or any(has_ended(said.valid, today) for said in (older, newer))):
+        return False  # what happened, or is to be, at one time and at another
+    holds = older.holds(max(today, older.valid.first or today))  # now, or when it is to begin
     if pair.judgement.rule == NEVER:  # what was done once is over, and was done
         return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
     if newer.replaced_by is not None and pair.newer.ref in named:

@@ -31,6 +31,7 @@ class Claim(NamedTuple):
     happened: bool = False  # it tells what was at some time, and is no less true after that
     by: str | None = None  # the line that supersedes or corrects in its place
     closes: bool = True  # another value of its slot; else it fills an empty slot only
+    dated: int = 0  # 1: it names a day to come on which no state begins, 3: that of an end
     spoken_for: frozenset[int] = frozenset()  # the lines that do: one that speaks for two says that both hold
 
 
@@ -97,10 +98,12 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
         if len(in_slot) > 1:
             _replace_within_slot(in_slot, today, found)
     for newer, older, corrects in links:
-        # What is superseded is true until the other begins; a plan is over when another one is told in its place.
-        was_ahead = newer.day is not None and not has_begun(older.valid, newer.day)
-        if corrects or was_ahead or has_begun(newer.valid, today):
-            _replace(found, older, newer, retracted=older.id in never_true)
+        # What is superseded is true until the other begins, or its end; a plan and a date are over when another one is told.
+        start = newer.valid.first or newer.day
+        if start and newer.day and (newer.dated == 1 or older.dated or not has_begun(older.valid, newer.day)):
+            start = min(start, newer.day)
+        if corrects or start is None or start <= today:
+            _replace(found, older, newer, retracted=older.id in never_true, start=start)
     for in_slot in slots.values():
         _wait_for_answers(in_slot, today, found)
     return found
@@ -203,12 +206,16 @@ def _held_when_told(known: Sequence[Claim], claim: Claim) -> slice:
     return slice(start, end)
 
 
-def _replace(found: dict[int, Validity], old: Claim, new: Claim, retracted: bool = False) -> None:
-    """End `old` where `new` starts, never later than it ended by itself, and never before it began."""
+def _replace(
+    found: dict[int, Validity], old: Claim, new: Claim, retracted: bool = False, start: date | None = None
+) -> None:
+    """End `old` where `new` starts, or earlier at `start`, never later than it ended by itself, and never before it began."""
     validity = found[old.id]
-    start = new.valid.first or new.day
-    last = validity.valid.last
+    start = start or new.valid.first or new.day
+    first, last = validity.valid
+    if old.happened and old.day and first and last and first < old.day <= last:
+        first = old.day  # "decided not to this year": of the time before it was told nothing is known
     if start and (old.valid.first or date.min) < start:
         end = start - timedelta(days=1)
         last = end if last is None else min(last, end)
-    found[old.id] = Validity(Period(validity.valid.first, last), new.id, retracted or validity.retracted)
+    found[old.id] = Validity(Period(first, last), new.id, retracted or validity.retracted)

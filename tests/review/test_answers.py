@@ -336,7 +336,57 @@ def test_a_day_without_a_year_that_has_passed_is_asked_about_and_ends_nothing(tm
     assert not next(hit for hit in memory.recall(plan).hits if hit.content == plan).expired
     memory.answer(question.id, "n")
     assert not [one for one in memory.review() if one.kind == "due"]
-    assert next(hit for hit in memory.recall(plan).hits if hit.content == plan).superseded_by
+    assert next(hit for hit in memory.recall(plan).hits if hit.content == plan).retracted
+
+
+@pytest.mark.parametrize(
+    ("plan", "news", "words"),
+    [
+        ("Granny comes to stay on 15 November", "Granny fell ill and stayed at home", "Is Granny coming?"),
+        ("Бабушка приедет к нам 15 ноября на месяц", "Бабушка заболела и осталась дома", "Бабушка приедет?"),
+        ("外婆11月15日到家里来住一个月", "外婆不来了，她感冒了", "外婆会来住吗？"),
+    ],
+)
+def test_what_did_not_happen_stands_below_what_is_told_since(tmp_path: Path, plan: str, news: str, words: str) -> None:
+    memory = memory_with(tmp_path, pages={"memory/2025-11-03.md": f"- W: {plan}\n", DAY: f"- W: {news}\n"})
+    memory.answer(asked(memory, "due").id, "n")
+    assert [hit.content for hit in memory.recall(words).hits] == [news, plan]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "begins"),
+    [
+        ("Certificate expires on 2 December 2025", "Renewed it, the certificate now expires on 2 December 2026", False),
+        ("Полис заканчивается 2 декабря 2025", "Полис продлили, заканчивается 2 декабря 2026", False),
+        ("护照2025年12月2日到期", "护照续签了，2035年12月2日到期", False),
+        ("Orders moves to Kubernetes in January", "Orders move to Kubernetes postponed to May 2026", False),
+        ("体检定在12月3日", "体检推迟到明年2月", False),
+        ("The dentist appointment is on 3 December 2025", "The dentist appointment was moved to 8 January 2026", False),
+        ("Отпуск 8 декабря 2025", "Отпуск перенесли на февраль 2026", False),
+        ("Anna's job is at Acme", "Anna's last day at Acme is 31 January 2026", True),
+        ("Живёт в Твери", "Переезжает в Казань 1 марта 2026", True),
+        ("住在成都", "2026年3月1日搬到上海", True),
+    ],
+)
+def test_what_only_names_a_day_to_come_replaces_when_it_is_told(
+    tmp_path: Path, old: str, new: str, begins: bool
+) -> None:
+    """A state gives way on the day on which another one begins, or it ends; the day of an end, or a plan, at once."""
+    pages = {"memory/2025-11-05.md": f"- W @Anna: {old}\n", DAY: f"- W @Anna: {new}\n"}
+    memory = memory_with(tmp_path, pages=pages)
+    question = asked(memory, "replaced")
+    assert question.options[0].text.startswith("yes, from" if begins else "yes, it")
+    memory.answer(question.id, "y")
+    hits = {hit.content: hit for hit in memory.recall(old).hits}
+    assert (hits[old].superseded_by is None) == begins
+    assert (memory.recall(old).hits[0].content == old) == begins
+
+
+@pytest.mark.parametrize("said", ["Decided not to move Atlas this year", "Решили не переносить Atlas в этом году"])
+def test_a_decision_that_is_replaced_held_from_when_it_was_told(tmp_path: Path, said: str) -> None:
+    pages = {"memory/2025-11-05.md": f"- W @Atlas: {said} ^aa\n", DAY: "- W(supersedes=aa) @Atlas: We move it\n"}
+    hits = memory_with(tmp_path, pages=pages).recall(said).hits
+    assert [str(hit.valid) for hit in hits if hit.ref == "aa"] == ["2025-11-05..2025-11-19"]
 
 
 @pytest.mark.parametrize(

@@ -501,7 +501,8 @@ def _hold(pair: Replaced, verdict: Validities, today: date, named: Set[str]) -> 
     are_dated = pair.older.dated and pair.newer.dated
     if pair.judgement.rule == ALIKE and (are_dated or any(has_ended(said.valid, today) for said in (older, newer))):
         return False  # what happened, or is to be, at one time and at another
-    holds = older.holds(max(today, older.valid.first or today))  # now, or when it is to begin
+    begins = older.valid.first if pair.judgement.kind == "replacement" else None
+    holds = older.holds(max(today, begins or today))  # now, or when it is to begin
     if pair.judgement.rule == NEVER:  # what was done once is over, and was done
         return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
     if newer.replaced_by is not None and pair.newer.ref in named:

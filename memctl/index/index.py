@@ -216,7 +216,7 @@ class Index:
     def clear(self) -> None:
         """Forget every page."""
         with self.writing():
-            for table in ("words", "entry", "mention", "link", "slot", "entity", "named", "page"):
+            for table in ("words", "entry", "mention", "link", "slot", "naming", "named", "page"):
                 self._db.execute(f"DELETE FROM {table}")
         self._db.execute("VACUUM")
 

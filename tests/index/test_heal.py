@@ -108,7 +108,7 @@ def test_a_flipped_bit_in_a_word_of_several_lines(tmp_path: Path, times: int, fl
         "UPDATE link SET target = 'f-other'",
         "UPDATE slot SET key = 'other'",
         "DELETE FROM slot",
-        "UPDATE entity SET name = 'Pieter' WHERE key = 'peter'",
+        "UPDATE naming SET name = 'Pieter' WHERE key = 'peter'",
         "UPDATE named SET stem = 'x'",
         "DELETE FROM named",
         "UPDATE page SET title = 'x'",

@@ -364,14 +364,17 @@ class Memory(OpenMemory):
 
     def context(
         self, message: str = "", *, budget: int | None = None, about: str | Sequence[str] = (), since: str | None = None,
-        private: bool = False, counter: str | None = None,
+        private: bool = False, counter: str | None = None, stable: bool = True,
     ) -> Pack:  # fmt: skip
         """What an agent is given before it answers `message`, within `budget` tokens: core, lessons, recalled lines.
 
-        `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json.
+        `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json. Without `stable` only
+        what belongs to the message, recent or not, and does not stand in the core.
         """
-        count = context.counter_of(self.workspace, counter)
-        pack = context.context(self, message, context.ContextOptions(budget, several(about), since, private, count))
+        made = context.ContextOptions(
+            budget, several(about), since, private, context.counter_of(self.workspace, counter)
+        )
+        pack = context.context(self, message, made, stable=stable)
         self._record(item.ref for item in pack.items)
         return pack
 

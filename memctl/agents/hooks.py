@@ -7,6 +7,7 @@ A hook must not stop an agent: its time is bounded, and whatever goes wrong is a
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import re
 import time
@@ -23,7 +24,7 @@ from ..markdown.lines import split_lines
 from ..memory import Memory
 from ..notes.files import prepare_memory, read_page
 from ..notes.settings import SETTINGS
-from ..notes.workspace import Workspace, current_folder, find_workspace
+from ..notes.workspace import Workspace, current_folder, find_root, find_workspace
 from ..system import append_bounded, run_with_timeout
 
 if TYPE_CHECKING:
@@ -52,16 +53,19 @@ class _Silent(Exception):
 def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dict[str, Any] | None:
     """What to print for an event whose JSON stands on stdin: None is nothing. Never raises, and returns in a bounded time."""
     start = time.monotonic()
+    place = mmap.mmap(-1, mmap.PAGESIZE)  # of the workspace: the job may be ended before it can answer
     if event not in EVENTS:
         log_hook(named, now, event, f"no such event; {', '.join(EVENTS)}")
         return None
 
     def logged(done: dict[str, Any]) -> None:
         if log := done.pop("log", ""):
-            log_hook(named or done.get("root"), now, event, f"{log} ({time.monotonic() - start:.1f} s)")
+            log_hook(
+                named or os.fsdecode(place[:].rstrip(b"\0")), now, event, f"{log} ({time.monotonic() - start:.1f} s)"
+            )
 
     def job() -> bytes:
-        done = _tried(event, named, now, stdin)
+        done = _tried(event, named, now, stdin, place)
         if event in ("pre-compact", "session-end"):  # itself: it may be on its own by then
             logged(done)
         return json.dumps(done).encode()
@@ -76,31 +80,28 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
 
 def log_hook(named: str | None, now: datetime, event: str, what: str) -> None:
     """Add a line; a new log starts at 256 KiB, and one older is kept. Silent where it cannot be written."""
-    folder = named or os.environ.get("MEMCTL_WORKSPACE")
-    if not folder:
-        return
-    root, line = Path(os.path.expanduser(folder)), f"{now:%Y-%m-%dT%H:%M:%S} {event[:20]}: {what}"
+    line = f"{now:%Y-%m-%dT%H:%M:%S} {event[:20]}: {what}"
     with suppress(OSError, MemctlError):
+        root = find_root(named, os.environ, current_folder())
         if (root / SETTINGS).exists() or (root / "memory").is_dir():
             prepare_memory(Workspace(root))
         short = " ".join(line.split())[:500].encode("utf-8", "replace")
         append_bounded(root / ".memory" / "hooks.log", short + b"\n", _MOST_LOG)
 
 
-def _tried(event: str, named: str | None, now: datetime, stdin: TextIO) -> dict[str, Any]:
-    """The answer, or what went wrong, and where the log is."""
-    root = None
+def _tried(event: str, named: str | None, now: datetime, stdin: TextIO, place: mmap.mmap) -> dict[str, Any]:
+    """The answer, or what went wrong; where the workspace is stands in `place` as soon as it is known."""
     try:
         given = _read(stdin)
-        workspace = _workspace(named, given)
-        root = str(workspace.root)
-        answer, log = answer_hook(workspace, event, given, now)
-        return {"answer": answer, "log": log, "root": root}
+        root = str(_root(named, given))
+        place.write(os.fsencode(root)[: mmap.PAGESIZE])
+        answer, log = answer_hook(find_workspace(root, os.environ, Path()), event, given, now)
+        return {"answer": answer, "log": log}
     except _Silent as reason:
-        return {"log": str(reason), "root": root}
+        return {"log": str(reason)}
     except MemctlError as error:
         what = f": {error.what}" if isinstance(error, _HARMLESS) else ""
-        return {"log": f"{type(error).__name__}{what}", "root": root}
+        return {"log": f"{type(error).__name__}{what}"}
 
 
 def _read(stdin: TextIO) -> Mapping[str, Any]:
@@ -123,11 +124,11 @@ def _read(stdin: TextIO) -> Mapping[str, Any]:
     return given
 
 
-def _workspace(named: str | None, given: Mapping[str, Any]) -> Workspace:
+def _root(named: str | None, given: Mapping[str, Any]) -> Path:
     roots = given.get("workspace_roots")
     places = [given.get("cwd"), *(roots if isinstance(roots, list) else [])]
     told = next((place for place in places if isinstance(place, str) and os.path.isdir(place)), None)
-    return find_workspace(named, os.environ, Path(told) if told else current_folder())
+    return find_root(named, os.environ, Path(told) if told else current_folder())
 
 
 def answer_hook(

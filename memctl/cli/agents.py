@@ -48,7 +48,7 @@ def context(
     is_json = format == "json" or (call.out.json and format is None)
     if messages is None:
         text = sys.stdin.read() if message == ["-"] else " ".join(message or ())
-        _print_pack(call, call.memory.context(text, **options), format, is_json)
+        _print_pack(call, call.memory.context(text, stable=format != "recalled", **options), format, is_json)
         return
     if message or format in ("stable", "recalled"):
         raise Usage("--messages takes neither MESSAGE nor that --format", "the chat ends with the message")

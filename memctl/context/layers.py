@@ -152,8 +152,10 @@ class Layers:
         shown = {item.source for item in (*before, *kept)}
         left = [hit.day or hit.source.path for hit in hits if str(hit.source) not in shown]
         self.rest = more_line(left, (item.day or item.source.partition("#")[0] for item in kept))
-        alone = {str(hit.source) for hit in hits if _newer(hit) and places.get(_newer(hit)) not in shown}
-        return [item for item in kept if item.source not in alone]  # nothing old without what came in its place
+        newer = {str(hit.source): places.get(_newer(hit)) for hit in hits if _newer(hit)}
+        while alone := {old for old in newer.keys() & shown if newer[old] not in shown}:
+            shown -= alone  # nothing old without what came in its place, which may be old itself
+        return [item for item in kept if item.source in shown]
 
     def _now(self, query: Query) -> Iterator[Item]:
         """What holds now of whom the message names: the current values of their slots."""

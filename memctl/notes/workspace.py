@@ -170,11 +170,8 @@ def current_folder() -> Path:
         return Path()
 
 
-def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) -> Workspace:
-    """The workspace that `--workspace` or MEMCTL_WORKSPACE names, else the nearest folder at or above `here`.
-
-    MEMCTL_VECTORS stands for `model` under `[vectors]`.
-    """
+def find_root(named: str | None, environ: Mapping[str, str], here: Path) -> Path:
+    """The folder that `--workspace` or MEMCTL_WORKSPACE names, else the nearest workspace at or above `here`."""
     if choice := named or environ.get("MEMCTL_WORKSPACE"):
         root = Path(os.path.expanduser(choice))
         if not os.path.isdir(root):
@@ -183,7 +180,12 @@ def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) ->
         root = next((d for d in (here, *here.parents) if any(os.path.exists(d / sign) for sign in SIGNS)), Path())
         if root == Path():
             raise NoWorkspace(here)
-    root = root.resolve()
+    return root.resolve()
+
+
+def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) -> Workspace:
+    """The workspace there, with its settings; MEMCTL_VECTORS stands for `model` under `[vectors]`."""
+    root = find_root(named, environ, here)
     settings = read_settings(root / SETTINGS)
     model = environ.get("MEMCTL_VECTORS")
     return Workspace(root, settings._replace(model=model) if model else settings)

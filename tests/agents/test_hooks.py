@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import os
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from face_helpers import call, fixture_copy, write_pages
 from processes import run_memctl
 from store_helpers import environment
 
-from memctl.agents.hooks import EVENTS, answer_hook, log_hook
+from memctl.agents.hooks import EVENTS, answer_hook, log_hook, run_hook
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 from memctl.system import Outcome, run_with_timeout
@@ -290,6 +291,45 @@ def test_an_agent_is_not_kept_waiting(tmp_path: Path) -> None:
         os.close(reading)
         os.close(writing)
     assert re.search(r"prompt: late \(\d+\.\d s\)", log_of(root)[0])
+
+
+@pytest.mark.parametrize("event", ["prompt", "session-end"])
+@pytest.mark.parametrize("folder", ["told", "here"])
+def test_what_is_late_stands_in_the_log_of_the_folder_that_the_host_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, event: str, folder: str
+) -> None:
+    """No `--workspace`, no variable; the job is ended before it can answer, or goes on. A folder without memory gets no log."""
+    root = write_pages(tmp_path / "notes", {"memory/2025-11-27.md": "- W: x\n"}).root
+    monkeypatch.delenv("MEMCTL_WORKSPACE", raising=False)
+    monkeypatch.chdir(root if folder == "here" else tmp_path)
+
+    def late(job: Callable[[], bytes], seconds: float, *, finish: float = 0.0) -> Outcome:
+        if folder == "told":
+            with suppress(_Ended):
+                job()
+        return Outcome(None, "goes on" if finish else "late")
+
+    def ended(*given: Any) -> None:
+        raise _Ended
+
+    monkeypatch.setattr("memctl.agents.hooks.run_with_timeout", late)
+    monkeypatch.setattr("memctl.agents.hooks.answer_hook", ended)
+    given = io.StringIO(json.dumps(claude("Which gateway?", cwd=str(root))))
+    assert run_hook(event, None, datetime(2025, 11, 30), given) is None
+    assert len(log_of(root)) == 1 and f"{event}: {'late' if event == 'prompt' else 'goes on'} (" in log_of(root)[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes"]
+
+
+class _Ended(Exception):
+    """In place of the signal that ends a job."""
+
+
+def test_settings_that_cannot_be_read_stand_in_the_log(tmp_path: Path) -> None:
+    """Of the folder that the host tells, too."""
+    root = write_pages(tmp_path / "notes", {"memory/2025-11-27.md": "- W: x\n", "memctl.toml": "[nonsense]\n"}).root
+    given = json.dumps(claude("Which gateway?", cwd=str(root))).encode()
+    assert is_silent(run_memctl(["hook", "prompt"], given, environment(), tmp_path, 60))
+    assert "prompt: BadSettings" in log_of(root)[0]
 
 
 # -- bounded work -----------------------------------------------------------------------------------------------------

@@ -136,6 +136,26 @@ def test_what_is_far_weaker_than_the_best_is_left_out(tmp_path: Path, question: 
     assert {hit.score >= 0.4 * best for hit in hits} == {True, False}
 
 
+TRIPS = {
+    "What is planned for the holidays?": ("Holidays: planned is a trip to Rome", "Holidays: planned is a trip to Oslo", "No trip, planned for the holidays is the garden"),
+    "Что в планах на каникулы?": ("В планах на каникулы Сочи", "В планах на каникулы Казань", "Никуда не едем, в планах на каникулы дача"),
+    "假期怎么安排？": ("假期打算去三亚", "假期改去厦门", "旅行推迟了，假期在家"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("question", TRIPS)
+def test_nothing_old_stands_without_what_came_in_its_place(tmp_path: Path, question: str) -> None:
+    """For a message alone what is recent is recalled too; beside a core that says what holds, none that it replaced."""
+    lines = [f"- W{mark}: {text}" for mark, text in zip(("", "(supersedes=trip-1)", "(supersedes=trip-2)"), TRIPS[question], strict=True)]  # fmt: skip
+    logs = {f"memory/2025-11-0{n}.md": f"{line} ^trip-{n}\n" for n, line in enumerate(lines, 1)}
+    write_pages(tmp_path / "logs", logs)
+    alone = call(["context", question, "--format", "recalled"], tmp_path / "logs")
+    assert [text in alone.out for text in TRIPS[question]] == [True] * 3
+    core = {"memory.md": f"# Core\n\n## Retain\n\n{lines[2]} ^trip-3\n", **dict(list(logs.items())[:2])}
+    workspace = write_pages(tmp_path / "core", core)
+    assert [text in prompted(workspace, question).text for text in TRIPS[question]] == [False] * 3
+
+
 def test_pinned_pages_belong_to_the_core(station: Workspace) -> None:
     """In their order; one that is not there is named."""
     pinned = replace(station, settings=station.settings._replace(pinned=("USER.md", "gone.md")))
@@ -620,7 +640,8 @@ def test_the_command_prints_text_parts_or_json(station: Workspace) -> None:
     text, full = call(words, station.root), json.loads(call([*words, "--json"], station.root).out)
     assert text.out.rstrip("\n") == full["text"] and "of 3000 tokens: core" in text.err
     assert call([*words, "--format", "stable"], station.root).out.rstrip("\n") == full["stable"]
-    assert call([*words, "--format", "recalled"], station.root).out.rstrip("\n") == full["recalled"]
+    alone = call([*words, "--format", "recalled"], station.root)
+    assert alone.out.startswith("<memory-") and "recent 0" in alone.err and full["recalled"].startswith("<memory-")
     assert (
         full["schema"] == 1
         and full["used"] <= 3000

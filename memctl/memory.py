@@ -368,8 +368,7 @@ class Memory(OpenMemory):
     ) -> Pack:  # fmt: skip
         """What an agent is given before it answers `message`, within `budget` tokens: core, lessons, recalled lines.
 
-        `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json. Without `stable` only
-        what belongs to the message, recent or not, and does not stand in the core.
+        `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json. Not `stable`: by the message alone.
         """
         made = context.ContextOptions(
             budget, several(about), since, private, context.counter_of(self.workspace, counter)

@@ -80,13 +80,12 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
 
 def log_hook(named: str | None, now: datetime, event: str, what: str) -> None:
     """Add a line; a new log starts at 256 KiB, and one older is kept. Silent where it cannot be written."""
-    line = f"{now:%Y-%m-%dT%H:%M:%S} {event[:20]}: {what}"
+    line = " ".join(f"{now:%Y-%m-%dT%H:%M:%S} {event[:20]}: {what}".split())[:500]
     with suppress(OSError, MemctlError):
         root = find_root(named, os.environ, current_folder())
         if (root / SETTINGS).exists() or (root / "memory").is_dir():
             prepare_memory(Workspace(root))
-        short = " ".join(line.split())[:500].encode("utf-8", "replace")
-        append_bounded(root / ".memory" / "hooks.log", short + b"\n", _MOST_LOG)
+        append_bounded(root / ".memory" / "hooks.log", line.encode("utf-8", "replace") + b"\n", _MOST_LOG)
 
 
 def _tried(event: str, named: str | None, now: datetime, stdin: TextIO, place: mmap.mmap) -> dict[str, Any]:

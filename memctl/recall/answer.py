@@ -14,7 +14,7 @@ from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, days_of_pages, entry_count, filtered, frequencies, match
 from ..index.queries.filters import condition_of
-from ..index.queries.names import near_name
+from ..index.queries.names import KnownNames, near_name
 from ..index.row import Entity
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import is_han
@@ -200,12 +200,13 @@ BIAS = -4.95
 def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     """The signs for a question and its hits."""
     wanted = query_terms(words)
-    names = {term for word in capitals(words) for term in terms(word)}.intersection(wanted)
+    names = {*terms(" ".join((*capitals(words), *KnownNames(index).in_text(words))))}.intersection(wanted)
     counts, total = frequencies(index, wanted), entry_count(index)
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
     whole = sum(weights.values()) or 1.0
     said = [set(str(hit.parts.get("own", "")).split()) for hit in hits[:_LOOKED_AT]]
-    named = [len(names & held) / len(names) if names else 1.0 for held in said] or [0.0]
+    borne = [{*held, *terms(" ".join((*hit.entities, hit.under)))} for held, hit in zip(said, hits, strict=False)]
+    named = [len(names & held) / len(names) if names else 1.0 for held in borne] or [0.0]
     own = (sum(weights.get(term, 0) for term in held) / whole * share for held, share in zip(said, named, strict=False))
     known = sum(weight for term, weight in weights.items() if counts.get(term)) / whole
     relevance = (float(hit.parts.get("relevance", 0.0)) for hit in hits[:_LOOKED_AT])

@@ -334,3 +334,22 @@ def test_the_day_of_a_file_name(name: str, day: str, tmp_path: Path) -> None:
     assert [hit.day or "" for hit in memory.recall("heron").hits] == [day]
     logged = re.match(r"memory/(.{10})-V", place_of("obsidian", "V", f"Daily/{name}.md"))
     assert (logged[1] if logged else "") == day
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "other", "line"),
+    [
+        ("NAS", "what is the address of the NAS?", "what is the address of the Router?", "Two disks of 4 TB. Address 192.168.1.20."),
+        ("Нина Авдеева", "когда у Нины день рождения?", "когда у Олега день рождения?", "Редактор. День рождения 9 апреля."),
+        ("朵朵", "朵朵的生日是哪天？", "朵朵的生日是哪天？", "生日是四月九日"),
+    ],
+)  # fmt: skip
+def test_a_page_says_whom_its_lines_are_about(tmp_path: Path, name: str, question: str, other: str, line: str) -> None:
+    """An answer is as likely as if the line had the name; the same of somebody else is none."""
+    filler = "".join(f"- W: Note {n} about the garden\n" for n in range(20))
+    pages = {"memory/2025-11-27.md": filler + "- W: The Router is old\n- W: Олег приехал\n"}
+    workspace = write_pages(tmp_path / "one", pages | {f"bank/entities/{name}.md": f"# {name}\n\n{line}\n"})
+    assert (ask(workspace, question).answerable or 0) > 0.8
+    told = pages | {"bank/entities/豆豆.md": f"# 豆豆\n\n{line}\n", f"bank/entities/{name}.md": f"# {name}\n\n"}
+    strange = write_pages(tmp_path / "two", told)
+    assert (ask(strange, other).answerable or 0) < 0.5

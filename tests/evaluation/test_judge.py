@@ -7,18 +7,15 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from face_helpers import write_pages
+from face_helpers import memory_on, write_pages
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
-from memctl.index.heal import with_index
-from memctl.index.index import Index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import Filter, by_ids, newest
-from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.truth.judge import judge
 
-TODAY = date(2025, 11, 30)
 LINES = st.lists(
     st.tuples(
         st.integers(0, 45),
@@ -54,11 +51,11 @@ def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]], words:
         root = Path(folder)
         _write(root, lines, words, pages)
 
-        def compare(index: Index) -> None:
-            sync(Workspace(root), index)
-            for number in newest(index, Filter("", ()), 100):
-                entry = by_ids(index, [number])
-                few, all_ = (judge(index, entry.values(), TODAY, whole=whole) for whole in (False, True))
+        def compare(at: OpenMemory) -> None:
+            at.sync_for_write()
+            for number in newest(at.index, Filter("", ()), 100):
+                entry = by_ids(at.index, [number])
+                few, all_ = (judge(at, entry.values(), whole=whole) for whole in (False, True))
                 by = all_.validity[number].replaced_by
                 mine = few.validity[number].replaced_by
                 assert (mine is None) == (by is None)
@@ -67,7 +64,7 @@ def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]], words:
                     assert few.entries[mine].ref == all_.entries[by].ref
                     assert few.validity[number].valid == all_.validity[number].valid
 
-        with_index(Workspace(root), compare)
+        memory_on(Workspace(root)).run(compare)
 
 
 def _monthly(root: Path, *lines: str) -> None:
@@ -78,13 +75,13 @@ def _monthly(root: Path, *lines: str) -> None:
 def _current(root: Path, ref: str) -> str:
     """What holds now in the place of a line, as far as the line itself tells."""
 
-    def ask(index: Index) -> str:
-        sync(Workspace(root), index)
-        entry = next(e for e in by_ids(index, newest(index, Filter("", ()), 100)).values() if e.ref == ref)
-        verdict = judge(index, [entry], TODAY, whole=False)
+    def ask(at: OpenMemory) -> str:
+        at.sync_for_write()
+        entry = next(e for e in by_ids(at.index, newest(at.index, Filter("", ()), 100)).values() if e.ref == ref)
+        verdict = judge(at, [entry], whole=False)
         return verdict.entries[verdict.current(entry.id)].ref
 
-    return with_index(Workspace(root), ask)
+    return memory_on(Workspace(root)).run(ask)
 
 
 def test_untrusted_lines_hide_nothing(tmp_path: Path) -> None:
@@ -137,13 +134,13 @@ def test_a_word_of_correction_retracts_and_a_pin_holds(tmp_path: Path) -> None:
 
 
 def _standing(root: Path) -> dict[str, tuple[str, str | None]]:
-    def ask(index: Index) -> dict[str, tuple[str, str | None]]:
-        sync(Workspace(root), index)
-        verdict = judge(index, by_ids(index, newest(index, Filter("", ()), 99)).values(), TODAY)
+    def ask(at: OpenMemory) -> dict[str, tuple[str, str | None]]:
+        at.sync_for_write()
+        verdict = judge(at, by_ids(at.index, newest(at.index, Filter("", ()), 99)).values())
         replaced = {i: s.replaced_by for i, s in verdict.validity.items()}
         return {
             verdict.entries[i].ref: (str(s.valid), verdict.entries[by].ref if (by := replaced[i]) is not None else None)
             for i, s in verdict.validity.items()
         }
 
-    return with_index(Workspace(root), ask)
+    return memory_on(Workspace(root)).run(ask)

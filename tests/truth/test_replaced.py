@@ -21,7 +21,7 @@ from memctl.recall.query import read_query
 from memctl.recall.recall import recall
 from memctl.truth.change import Statement, judge_change
 from memctl.truth.judge import judge
-from memctl.truth.replaced import orders, replaced_since
+from memctl.truth.replaced import may_replace, orders, replaced_since
 
 DAYS = date(2025, 10, 1), date(2025, 11, 1)
 
@@ -208,6 +208,17 @@ def test_others_learn_nothing_from_a_value_that_they_guess(tmp_path: Path, name:
                 lambda at: (rows := by_refs(at.index, ["aa"]), judge(at, rows, whole=whole, public=apart))  # noqa: B023
             )
             assert (found.validity[rows[0].id].replaced_by is not None) is (apart or value == "Bath")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"), [("Uses PostgreSQL", "Uses MongoDB now"), ("Взял PostgreSQL", "Взял MongoDB"), ("用 PostgreSQL", "不再用 PostgreSQL")]
+)  # fmt: skip
+def test_the_first_line_of_a_slot_may_replace_one_in_plain_words(tmp_path: Path, older: str, newer: str) -> None:
+    """Its slot knows of no other version."""
+    memory = memory_on(told(tmp_path, f"10-03 W @Atlas: {older} ^aa", f"11-04 W(key=store) @Atlas: {newer} ^bb"))
+    memory.run(lambda opened: opened.sync_for_read())
+    offered = memory.run(lambda at: may_replace(at, by_refs(at.index, ["bb"])[0]))
+    assert [pair.older.ref for pair in offered] == ["aa"]
 
 
 def test_a_line_may_name_several(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from memctl.markdown.front_matter import MAX_FRONT_MATTER, read_front_matter
 from memctl.markdown.grammar import printable_line, render
 from memctl.markdown.lines import MAX_LINE, Role, content_of, split_lines
 from memctl.markdown.page import Page, is_retain, parse_page, plain_blocks
+from memctl.markdown.private import without_lines
 from memctl.notes.edits import diff
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.md"))
@@ -310,3 +311,8 @@ def test_a_diff_is_unified_as_git_shows_it() -> None:
     assert diff("a.md", "x\ny\n", "x\ny\nz\n") == "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n x\n y\n+z\n"
     assert diff("a.md", "", "x\n") == "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+x\n"
     assert diff("a.md", "x\n", "x\n") == ""
+
+
+def test_a_hidden_line_at_the_end_leaves_a_blank_one() -> None:
+    """Nothing stands in its place, and line numbers stay."""
+    assert without_lines("a\nb", {2}) == "a\n " and without_lines("a\nb\n", {2}) == "a\n\n"

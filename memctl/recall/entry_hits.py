@@ -22,7 +22,7 @@ from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_he
 from ..index.queries.filters import headings_on, headings_with
 from ..index.queries.names import KnownNames, first_lines, pages_called
 from ..index.reread import CurrentLine, page_lines, reread, text_of
-from ..index.row import Row
+from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.names import entity_key, name_terms
 from ..language.sentences import opens_fence
@@ -33,7 +33,7 @@ from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
 from .rank import Candidate, Score
-from .wording import is_mere_date, is_polite, names_mentioned, points_back
+from .wording import as_words, is_mere_date, is_polite, names_mentioned, points_back
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -127,19 +127,23 @@ _A_NAME = 60  # characters of a line that tells a name and little else
 def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
     """An entry as the ranking sees it. A copy repeats other lines; so does the answer to a question of review."""
     settles = entry.links.startswith("settles ") or "\nsettles " in entry.links
+    is_repeated = entry.block is not None or (entry.kind == Kind.OBSERVATION.value and settles)
     return Candidate(
-        entry.id,
-        Kind(entry.kind),
-        entry.role,
-        entry.written_on,
-        entry.valid,
-        entry.importance,
-        entry.content_key,
-        entry.block is not None or (entry.kind == Kind.OBSERVATION.value and settles),
-        entry.place,
-        relevance,
-        named,
-    )
+        entry.id, Kind(entry.kind), entry.role, entry.written_on, entry.valid, entry.importance, entry.content_key,
+        is_repeated, entry.place, relevance, named,
+    )  # fmt: skip
+
+
+def is_about(hit: Hit, about: Sequence[Entity | str]) -> bool:
+    """True if the line names everybody asked for, in its list or its text. A line about "Alex Chen" is not about an Alex."""
+    named = {entity_key(name) for name in hit.entities}
+    wanted = [set(who.keys) if isinstance(who, Entity) else {entity_key(who)} for who in about]
+    if all(keys & named for keys in wanted):
+        return True
+    text = entity_key(hit.content)
+    for name in sorted(filter(None, named), key=len, reverse=True):
+        text = re.sub(as_words(name), "|", text)
+    return all(keys & named or names_mentioned(keys, text) for keys in wanted)
 
 
 def of_another(words: str, entries: Mapping[int, Row], found: Mapping[int, Score]) -> set[int]:

@@ -14,7 +14,7 @@ Why a line is not among the hits, in the order in which it can fall out:
     truth/judge.py             told after `as_of`
     recall/rank.py             a twin or a copy of another hit; below the first k
     recall/entry_hits.py       its line is no longer on disk
-    recall/recall.py           the search took too long (`SECONDS`); about another of that name (`_is_about`); other lines of
+    recall/recall.py           the search took too long (`SECONDS`); about another of that name (`is_about`); other lines of
                                its document took the places (`per_page`)
     recall/entry_hits.py       a bare heading, a greeting, the head of a table and the like (`says_nothing`)
     recall/answer.py           over the budget (`fit_hits`)
@@ -26,7 +26,6 @@ by words shared (`_why_not_found`, evaluation/evaluate.py; docs/eval.md). `memct
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
@@ -525,7 +524,7 @@ def _count_the_rest(
             left.append(entry)
     if request.about:  # whom a line is about, only the line itself says
         read = hits_of(request.memory, left, judged.verdict, as_of=request.query.as_of)
-        left = [e for e in left if e.id in read and _is_about(read[e.id], request.about)]
+        left = [e for e in left if e.id in read and entry_hits.is_about(read[e.id], request.about)]
     documents = {hit.source.path for hit in hits if hit.passage}
     besides = Counter(entry.path for entry in left if entry.path in documents)
     more = (entry.day or entry.path for entry in left if entry.path not in documents)
@@ -546,7 +545,7 @@ def _reasons_first(hits: Sequence[Hit]) -> list[Hit]:
 def _make_hit(request: _Request, judged: _Judged, place: Ranked, read: Mapping[int, Hit]) -> Hit | None:
     """One place of the ranking as a hit; None if none of its lines is left, or it is not about the names of the filter."""
     standing = [candidate for candidate in (place.candidate, *place.twins) if candidate.id in read]
-    if not standing or (request.about and not _is_about(read[standing[0].id], request.about)):
+    if not standing or (request.about and not entry_hits.is_about(read[standing[0].id], request.about)):
         return None
     first, *twins = standing
     found, perhaps = judged.found.get(first.id), judged.perhaps_replaced.get(first.id)
@@ -560,18 +559,6 @@ def _make_hit(request: _Request, judged: _Judged, place: Ranked, read: Mapping[i
         also=tuple(read[twin.id].source for twin in twins if not twin.copy),
         history=_versions(request.memory, first.id, judged.verdict) if request.history else (),
     )
-
-
-def _is_about(hit: Hit, about: Sequence[Entity | str]) -> bool:
-    """True if the line names everybody asked for, in its list or its text. A line about "Alex Chen" is not about an Alex."""
-    named = {entity_key(name) for name in hit.entities}
-    wanted = [set(who.keys) if isinstance(who, Entity) else {entity_key(who)} for who in about]
-    if all(keys & named for keys in wanted):
-        return True
-    text = entity_key(hit.content)
-    for name in sorted(filter(None, named), key=len, reverse=True):
-        text = re.sub(wording.as_words(name), "|", text)
-    return all(keys & named or wording.names_mentioned(keys, text) for keys in wanted)
 
 
 def _versions(memory: OpenMemory, entry: int, verdict: Validities) -> tuple[Version, ...]:

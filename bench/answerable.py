@@ -2,7 +2,7 @@
 
 Questions of a folder's own pages against questions of other pages put to it: as they are, and with the names of those who
 speak there exchanged for those who speak here (a swapped premise). Prints AUROC and calibration error (ten bins) for each
-group; `--fit` fits the weights of memctl/recall/answer.py on the development part and prints them. Type 5 of LoCoMo
+group; `--fit` fits the weights of memctl/recall/surroundings.py on the development part and prints them. Type 5 of LoCoMo
 (a true question about the wrong speaker) stands apart: words cannot tell it.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import memctl
-from memctl.recall.answer import Signs, signs_of
+from memctl.recall.surroundings import Signs, signs_of
 
 LOCOMO_DEV, LOCOMO_HELD = ("conv-26", "conv-30"), ("conv-41", "conv-42", "conv-43")
 LANGUAGES = ("en", "ru", "zh")

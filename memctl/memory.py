@@ -182,7 +182,7 @@ class Memory(OpenMemory):
         `filters` are those of `query`. `budget` is in tokens; without `k` it is filled. With `hops` 2 or 3 the answer also has `related` lines.
         Without `vectors` by words alone.
         """
-        from .recall.answer import most_hits
+        from .recall.surroundings import most_hits
 
         asked = self.query(query, **filters) if isinstance(query, str) else query
         k = most_hits(k, budget if hops == 1 else None, self.workspace.settings.k)

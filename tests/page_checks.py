@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from face_helpers import snapshot
 
-from memctl.beliefs.page import LEDGER, read_entries
+from memctl.beliefs.opinions_page import LEDGER, read_entries
 from memctl.facts import Citation
 from memctl.index.rows import rows_of
 from memctl.markdown.escape import sources

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 _MODULES = [
-    "memctl.cli.facts", "memctl.cli.agents", "memctl.memory", "memctl.recall.recall", "memctl.index.sync",
+    "memctl.cli.remember", "memctl.cli.agents", "memctl.memory", "memctl.recall.recall", "memctl.index.sync",
     "memctl.retain.retain", "memctl.reflect.reflect", "memctl.maintenance.status", "pytest",  # what torture/races.py has
 ]  # fmt: skip
 

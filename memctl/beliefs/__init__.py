@@ -1,3 +1,3 @@
 """Beliefs: confidence replayed from evidence, and bank/opinions.md."""
 
-__all__ = ["confidence", "page", "replay", "view"]
+__all__ = ["confidence", "opinions_page", "replay", "view"]

@@ -11,9 +11,9 @@ from ..errors import NothingFound, Usage
 from ..facts import Citation, Span
 from ..hits import Hit
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import BeliefLines, heads_about, heads_concerning, lines_of_facts, placed
-from ..index.queries.forget import linked_to
-from ..index.queries.names import KnownNames, keys_of
+from ..index.queries.entity_names import KnownNames, keys_of
+from ..index.queries.evidence import BeliefLines, heads_about, heads_concerning, lines_of_facts, placed
+from ..index.queries.traces import linked_to
 from ..index.reread import reread
 from ..language.analyzer import terms
 from ..language.names import bare_name, entity_key
@@ -24,7 +24,7 @@ from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
 from . import confidence
 from .confidence import Belief, BeliefEntry, LastWritten, Ledger, Place
-from .page import read_entries, read_last_written
+from .opinions_page import read_entries, read_last_written
 
 
 class CurvePoint(NamedTuple):

@@ -8,8 +8,8 @@ from ..facts import Period, fields, is_trusted
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import AS_OF, DRY_RUN, Call, argument, command, flag, option
-from .hits import kind_of, place_of, print_retained
 from .output import BOLD, FAINT, YELLOW, Output
+from .render_hits import kind_of, place_of, print_retained
 
 if TYPE_CHECKING:
     from ..memory import BeliefView, Task

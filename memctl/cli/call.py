@@ -91,13 +91,13 @@ class Call:
 # -- which module has which command, and what `memctl` alone says -----------------------------------------------------
 
 _COMMANDS = {
-    "Start": {"init": "workspace", "connect": "agents", "completion": "workspace", "status": "workspace"},
-    "Write": {"retain": "facts", "ingest": "transfer", "import": "transfer"},
-    "Ask": {"recall": "facts", "why": "beliefs", "context": "agents"},
-    "Look": {"show": "facts", "open": "moves", "log": "moves", "timeline": "look", "graph": "look", "view": "look", "fact": "facts", "entity": "look", "docs": "look", "belief": "beliefs", "lessons": "beliefs"},
+    "Start": {"init": "setup", "connect": "agents", "completion": "setup", "status": "setup"},
+    "Write": {"retain": "remember", "ingest": "transfer", "import": "transfer"},
+    "Ask": {"recall": "remember", "why": "beliefs", "context": "agents"},
+    "Look": {"show": "remember", "open": "moves", "log": "moves", "timeline": "look", "graph": "look", "view": "look", "fact": "remember", "entity": "look", "docs": "look", "belief": "beliefs", "lessons": "beliefs"},
     "Tend": {
-        "review": "review", "reflect": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "undo": "moves", "forget": "moves", "check": "workspace",
-        "index": "workspace", "eval": "eval", "vault": "workspace", "export": "transfer",
+        "review": "review", "reflect": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "undo": "moves", "forget": "moves", "check": "setup",
+        "index": "setup", "eval": "eval", "vault": "setup", "export": "transfer",
         "publish": "transfer",
     },
     "For programs": {"mcp": "servers", "serve": "servers", "watch": "servers", "act": "agents", "hook": "agents"},

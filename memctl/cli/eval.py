@@ -9,8 +9,8 @@ from ..facts import fields
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import Call, argument, command, flag, one_of, option
-from .hits import explained
 from .output import BOLD, FAINT
+from .render_hits import explained
 
 if TYPE_CHECKING:
     from ..memory import Difference, Evaluation, Interval

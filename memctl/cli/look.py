@@ -12,8 +12,8 @@ from ..facts import Period, fields
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, option
-from .hits import marks_of, place_of, print_hit
 from .output import BOLD, FAINT, GREEN, fitted
+from .render_hits import marks_of, place_of, print_hit
 
 if TYPE_CHECKING:
     from ..memory import EntityGraph, Named, Timeline

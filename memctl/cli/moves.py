@@ -16,8 +16,8 @@ from ..facts import Period, fields
 from ..hits import Hit, answer_json
 from ..markdown.escape import many, one_line, printable
 from .call import DRY_RUN, Call, argument, command, flag, option
-from .hits import place_of, print_hit
 from .output import FAINT, YELLOW, Output, fitted
+from .render_hits import place_of, print_hit
 from .terminal import wrapped
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import typer
 from ..errors import MemctlError, Usage
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, one_of, option
-from .hits import place_of
 from .moves import edit_text
 from .output import BOLD, FAINT, UNBROKEN
+from .render_hits import place_of
 
 if TYPE_CHECKING:
     from ..memory import Answered, Question

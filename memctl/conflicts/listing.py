@@ -14,9 +14,9 @@ from ..facts import Citation, Fact, Kind, Period, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import facts_since, newest_about, side_by_side, slots_filled
+from ..index.queries.entity_names import keys_of
 from ..index.queries.entries import by_ids, by_refs, citing, entries_at, slot_ids
-from ..index.queries.names import keys_of
+from ..index.queries.evidence import facts_since, newest_about, side_by_side, slots_filled
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier

@@ -29,7 +29,7 @@ from ..language.secrets import find_secrets
 from ..language.tokens import Counter
 from ..notes.files import SESSION, prepare_memory, write_derived
 from ..notes.workspace import Workspace, find_workspace
-from ..recall.answer import plain_words, repeats
+from ..recall.surroundings import plain_words, repeats
 from ..recall.wording import is_polite
 from ..system import locked
 from . import chat_messages

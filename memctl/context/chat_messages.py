@@ -19,7 +19,7 @@ from ..index.lexical import score, weigh
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.tokens import Counter
 from ..markdown.escape import beginning, many
-from ..recall.answer import plain_words
+from ..recall.surroundings import plain_words
 from ..recall.wording import has_wording, is_courtesy, is_polite
 from .fence import fenced_blocks, tamed, without_fenced
 from .pack import Item, plain

@@ -19,8 +19,8 @@ from ..hits import Answer, more_line
 from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
+from ..index.queries.entity_names import KnownNames, all_entities, entity_named, keys_of
 from ..index.queries.entries import Query, entry_count, frequencies
-from ..index.queries.names import KnownNames, all_entities, entity_named, keys_of
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.dates import log_day
 from ..language.names import as_listed, find_names, has_han
@@ -29,7 +29,7 @@ from ..notes.files import read_page
 from ..notes.workspace import PAGES, TEMPLATES, Workspace
 from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
-from ..recall.question import asks_anywhere
+from ..recall.question_in_paste import asks_anywhere
 from ..recall.recall import WEAK, recall
 from ..recall.wording import question_times
 from ..review.question import waiting_line

@@ -11,18 +11,18 @@ from itertools import islice
 from ..facts import Kind
 from ..hits import Hit, more_line
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import outcomes_of
+from ..index.queries.entity_names import KnownNames
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks, slot_names
-from ..index.queries.names import KnownNames
+from ..index.queries.evidence import outcomes_of
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
-from ..recall.answer import most_hits, plain_words, repeats
 from ..recall.entry_hits import hits_of, with_neighbours
 from ..recall.lookup import current_slots, with_replacements
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
+from ..recall.surroundings import most_hits, plain_words, repeats
 from ..recall.wording import has_wording, names_mentioned
 from ..reflect.lessons import LABELS, lessons, outcome_of
 from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, slot_item

@@ -22,7 +22,7 @@ from ..language.names import entity_key
 from ..language.tokens import Counter
 from ..markdown.escape import beginning
 from ..markdown.lines import split_lines
-from ..recall.answer import plain_words, repeats
+from ..recall.surroundings import plain_words, repeats
 from ..reflect.lessons import Strategy, Task
 from .fence import CORE, MEMORY, fence, tamed
 

@@ -11,8 +11,8 @@ from typing import NamedTuple, Self
 
 from ..errors import NothingFound, PageUnreadable, Refused, Usage
 from ..index.open_memory import OpenMemory
+from ..index.queries.entity_names import near_name, resolve
 from ..index.queries.entries import Filter, by_ids, filling_slots, match, own_terms
-from ..index.queries.names import near_name, resolve
 from ..index.row import Entity
 from ..index.rows import rows_of
 from ..language.analyzer import terms

@@ -9,7 +9,7 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..beliefs import confidence, page as opinions
+from ..beliefs import confidence, opinions_page as opinions
 from ..beliefs.confidence import BeliefEntry, LastWritten
 from ..beliefs.replay import Replayed, ReplayInput, replay_beliefs
 from ..facts import Fact, Span

@@ -12,7 +12,7 @@ What is left of a line, and where:
 Nothing of it, no text, name, id or hash:
 
     forget/erase.py            managed blocks (`without_copies`), evidence and beliefs (`without_evidence`)
-    index/queries/forget.py    both indexes, deleted bytes too (`expunge`); what was made of them (`drop_derived`)
+    index/queries/traces.py    both indexes, deleted bytes too (`expunge`); what was made of them (`drop_derived`)
     vectors/embed.py           vectors (`erase_vectors`)
     index/open_memory.py       the record of what was recalled (`drop_recalled`); session files go as a whole
 
@@ -31,11 +31,11 @@ from secrets import token_hex
 from shutil import rmtree
 from typing import NamedTuple
 
-from ..beliefs.page import read_entries
+from ..beliefs.opinions_page import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind, grouped
 from ..index.open_memory import OpenMemory, drop_recalled
-from ..index.queries import forget as queries
+from ..index.queries import traces as queries
 from ..index.queries.entries import by_refs
 from ..index.rows import rows_of
 from ..index.sync import sync

@@ -12,16 +12,16 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from ..beliefs.page import read_entries
+from ..beliefs.opinions_page import read_entries
 from ..errors import MemctlError, NothingFound
 from ..facts import Fact, Kind, Span, grouped, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, recalled_lately
-from ..index.queries import forget as queries
-from ..index.queries.beliefs import answer_lines
+from ..index.queries import traces as queries
+from ..index.queries.entity_names import KnownNames, entity_named, mention_counts, unknown_name
 from ..index.queries.entries import Filter, by_refs
+from ..index.queries.evidence import answer_lines
 from ..index.queries.filters import PINNED, Expiry, expiry_on
-from ..index.queries.names import KnownNames, entity_named, mention_counts, unknown_name
 from ..index.reread import CurrentLine, reread, text_of
 from ..index.row import Entity, Row
 from ..language.dates import log_day

@@ -325,7 +325,7 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
     LockBusy if another writer does not end, CannotWrite where the disk is full or read-only. Where lines are private, the
     index of all others is made too.
     """
-    from .queries.forget import expunge, has_leftovers  # a question, which brings the index up to date, forgets nothing
+    from .queries.traces import expunge, has_leftovers  # a question, which brings the index up to date, forgets nothing
 
     def job(index: Index) -> SyncReport:
         if rebuild:

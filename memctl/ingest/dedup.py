@@ -9,8 +9,8 @@ from datetime import date
 from ..facts import Fact, Kind, is_trusted
 from ..ids import value_key
 from ..index.open_memory import OpenMemory
+from ..index.queries.entity_names import keys_of
 from ..index.queries.entries import holding, in_slots, own_and_entry, saying
-from ..index.queries.names import keys_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import is_identifier, query_terms, terms

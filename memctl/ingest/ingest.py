@@ -22,8 +22,8 @@ from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
 from ..facts import Fact, days_before, iso_day, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import settled
-from ..index.queries.names import names_told
+from ..index.queries.entity_names import names_told
+from ..index.queries.evidence import settled
 from ..index.sync import sync
 from ..language.analyzer import terms
 from ..language.dates import log_day

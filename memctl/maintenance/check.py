@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ..beliefs.page import read_entries, read_last_written, unread_heads
+from ..beliefs.opinions_page import read_entries, read_last_written, unread_heads
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation, Fact, grouped, is_trusted

@@ -100,7 +100,7 @@ def _told_to_merge(root: Path) -> list[str]:
 
 def prepare_merge(files: Sequence[str]) -> None:
     """What git runs before it merges a page of bank/: base, ours and theirs become equal where memctl wrote them."""
-    from ..beliefs.page import for_merge
+    from ..beliefs.opinions_page import for_merge
 
     texts = for_merge(*(decoded(Path(file).read_bytes()) for file in files))
     for file, text in zip(files, texts, strict=True):

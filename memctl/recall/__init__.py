@@ -1,3 +1,5 @@
 """A question -> cited hits."""
 
-__all__ = ["answer", "entry_hits", "lookup", "query", "question", "recall", "related", "search_vectors", "wording"]
+__all__ = [
+    "entry_hits", "lookup", "query", "question_in_paste", "recall", "related", "search_vectors", "surroundings", "wording",
+]  # fmt: skip

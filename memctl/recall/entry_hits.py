@@ -17,10 +17,10 @@ from ..hits import Hit, PassageLine
 from ..index.index import Index
 from ..index.lexical import page_of, row_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
+from ..index.queries.entity_names import KnownNames, first_lines, pages_called
 from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
+from ..index.queries.evidence import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.filters import headings_on, headings_with
-from ..index.queries.names import KnownNames, first_lines, pages_called
 from ..index.reread import CurrentLine, page_lines, reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms

@@ -16,10 +16,10 @@ from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries import names as queries
+from ..index.queries import entity_names as queries
+from ..index.queries.entity_names import entity_named, keys_of, mentions_of, near_name, resolve
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.filters import pages_like, titles_below
-from ..index.queries.names import entity_named, keys_of, mentions_of, near_name, resolve
 from ..index.reread import page_lines, reread, text_of
 from ..index.row import Row
 from ..language.dates import day_of

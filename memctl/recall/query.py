@@ -121,7 +121,7 @@ def question_in(text: str) -> str:
     """The question in a long paste; filters that stand elsewhere in it are not the asker's."""
     if len(text) <= _SHORT:
         return text
-    from .question import clean_question
+    from .question_in_paste import clean_question
 
     return clean_question(text)
 

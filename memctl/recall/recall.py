@@ -17,7 +17,7 @@ Why a line is not among the hits, in the order in which it can fall out:
     recall/recall.py           the search took too long (`SECONDS`); about another of that name (`is_about`); other lines of
                                its document took the places (`per_page`)
     recall/entry_hits.py       a bare heading, a greeting, the head of a table and the like (`says_nothing`)
-    recall/answer.py           over the budget (`fit_hits`)
+    recall/surroundings.py           over the budget (`fit_hits`)
 
 To see which: `memctl eval --add QUESTION CITATION` labels the line, and `memctl eval --misses 1` tells index, filter, ttl and rank apart, the rest
 by words shared (`_why_not_found`, evaluation/evaluate.py; docs/eval.md). `memctl recall --explain` has the score in its parts, of hits only.
@@ -38,9 +38,9 @@ from ..facts import Citation, Kind, Period
 from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
+from ..index.queries.entity_names import KnownNames, first_lines, keys_of, resolve
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
 from ..index.queries.filters import condition_of, expiry_if_any
-from ..index.queries.names import KnownNames, first_lines, keys_of, resolve
 from ..index.reread import reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
@@ -54,12 +54,12 @@ from ..truth.replaced import Replaced, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner, says_when, without_purpose
 from ..truth.validity import versions
 from . import entry_hits, wording
-from .answer import answerable, explain_empty, fit_hits, fit_related
 from .entry_hits import candidate_of, hits_of, lines_of_pages, owner_names, stating_lines, with_beliefs
 from .query import with_aliases, with_phrases, with_tags
 from .rank import Candidate, Ranked, Score, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
+from .surroundings import answerable, explain_empty, fit_hits, fit_related
 
 _LEAST_CANDIDATES = 40  # that validity and the factors reorder, however few hits are asked for
 _CHECKED_FOR_CHANGE = 8  # first places of which a newer line is looked for that may have replaced them in words

@@ -20,10 +20,10 @@ from ..hits import Answer, Hit
 from ..index.index import Index, TimeUp
 from ..index.lexical import page_of
 from ..index.open_memory import OpenMemory
-from ..index.queries import names as queries
+from ..index.queries import entity_names as queries
+from ..index.queries.entity_names import NamingLine
 from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
 from ..index.queries.filters import condition_of
-from ..index.queries.names import NamingLine
 from ..index.reread import CurrentLine, EntryText, reread, text_of
 from ..index.row import Entity, Row
 from ..language.analyzer import terms

@@ -16,9 +16,9 @@ from ..index import lexical
 from ..index.index import Index
 from ..index.lexical import BUDGET, CANDIDATES, Lexical, Other, idf, page_of, select_terms
 from ..index.queries import entries as queries
+from ..index.queries.entity_names import listed_names, resolve
 from ..index.queries.entries import Filter, Query, completions, entry_count, filtered, frequencies, match, passing
 from ..index.queries.filters import condition_of
-from ..index.queries.names import listed_names, resolve
 from ..index.row import Entity
 from ..language.analyzer import LATIN, is_cyrillic, is_identifier, prefixes, query_terms, terms
 from ..language.names import find_names, heads

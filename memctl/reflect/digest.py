@@ -18,7 +18,7 @@ from ..hits import Hit
 from ..ids import text_key
 from ..index.lexical import page_of
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import facts_between, facts_due
+from ..index.queries.evidence import facts_between, facts_due
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.dates import only_begins

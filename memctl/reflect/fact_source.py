@@ -20,9 +20,9 @@ from ..hits import Hit
 from ..ids import belief_id, questions_of
 from ..index.lexical import page_of
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries import beliefs
+from ..index.queries import evidence as queries
+from ..index.queries.entity_names import KnownNames, keys_of
 from ..index.queries.entries import by_ids, by_refs
-from ..index.queries.names import KnownNames, keys_of
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import query_terms
@@ -68,7 +68,7 @@ class FactSource:
     def evidence(self, entries: Iterable[Row]) -> list[TrustedFact]:
         """The facts that may move beliefs; what a correction took back may not."""
         ordered = sorted(entries, key=attrgetter("place"))
-        wrong = retracted_lines(self.memory, beliefs.may_be_retracted(self._index, ordered))
+        wrong = retracted_lines(self.memory, queries.may_be_retracted(self._index, ordered))
         seen = reread(self.memory.workspace, ordered)
         found: dict[str, TrustedFact] = {}
         for entry in ordered:
@@ -82,7 +82,7 @@ class FactSource:
 
         An answer without `by=` ends a belief by itself and is not evidence; one of a local model weighs half.
         """
-        rows = beliefs.answers_until(self._index, self._today)
+        rows = queries.answers_until(self._index, self._today)
         answers = self.evidence(rows)
         wanted = {answer.fact.by for answer in answers if answer.fact.by}
         lines = [row for row in by_refs(self._index, wanted) if row.block is None and not row.private]
@@ -102,19 +102,19 @@ class FactSource:
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
         """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""
         wanted = set(refs)
-        entries = beliefs.placed(self._index, wanted)
+        entries = queries.placed(self._index, wanted)
         seen = reread(self.memory.workspace, entries)
         entries = [entry for entry in entries if entry.id in seen]
         found = {entry.ref: Place(seen[entry.id].cited, entry.origin) for entry in reversed(entries)}
-        void = beliefs.forgotten_refs(self._index, wanted - found.keys())
-        retracted = retracted_lines(self.memory, beliefs.may_be_retracted(self._index, entries))
+        void = queries.forgotten_refs(self._index, wanted - found.keys())
+        retracted = retracted_lines(self.memory, queries.may_be_retracted(self._index, entries))
         counting = {e.ref for e in entries if is_trusted(e.origin) and e.ref not in retracted and not e.private}
         return found, void | (found.keys() - counting)
 
     def facts_of(self, name: str) -> list[Row]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
         index = self._index
-        named = beliefs.about_names(index, keys_of(index, name)) if name else beliefs.about_nobody(index)
+        named = queries.about_names(index, keys_of(index, name)) if name else queries.about_nobody(index)
         return [fact for fact in named if fact.day is None or fact.day <= str(self._today)]
 
     def spelled(self, name: str, facts: Sequence[Row]) -> str:
@@ -159,12 +159,12 @@ class FactSource:
 
     def place_of(self, ref: str | None) -> Citation | None:
         """Where the line with an id stands; None for one that is private or gone."""
-        entries = [entry for entry in beliefs.placed(self._index, [ref] if ref else []) if not entry.private]
+        entries = [entry for entry in queries.placed(self._index, [ref] if ref else []) if not entry.private]
         return next((seen.cited for seen in reread(self.memory.workspace, entries[:1]).values()), None)
 
     def outcomes(self, tasks: Iterable[str]) -> list[TaskOutcome]:
         """Every outcome of some tasks; `@key` stands for those of an entity that name no task, under all its names."""
-        hits = self.hits(beliefs.outcomes_of(self._index, tasks, self._today))
+        hits = self.hits(queries.outcomes_of(self._index, tasks, self._today))
         return [outcome for hit in hits if not hit.retracted and (outcome := outcome_of(hit))]
 
     def reasons(self, failed: Mapping[str, Mapping[str, int]]) -> Iterator[tuple[str, str, int, str]]:
@@ -205,9 +205,9 @@ class FactsSince:
     def __init__(self, source: FactSource, since: date, cited: Collection[str]) -> None:
         self._source, self.since = source, since
         index, today = source.memory.index, source.memory.today
-        stated = set() if since == date.min else set(beliefs.opinions_from(index, since, today))
-        older = beliefs.speaking(index, stated | set(map(belief_id, stated)), today) if stated else []
-        twins, named = beliefs.cited_or_linking(index, since, today, {*cited, *(row.ref for row in older)})
+        stated = set() if since == date.min else set(queries.opinions_from(index, since, today))
+        older = queries.speaking(index, stated | set(map(belief_id, stated)), today) if stated else []
+        twins, named = queries.cited_or_linking(index, since, today, {*cited, *(row.ref for row in older)})
         rows = {row.id: row for row in (*by_ids(index, twins).values(), *older)}
         found = {fact.ref: fact for fact in source.evidence(rows.values())}
         self._apart = {row.ref for row in rows.values()}
@@ -222,10 +222,10 @@ class FactsSince:
         """All of them, a day at a time from the oldest on, in the order of their ids."""
         index, today = self._source.memory.index, self._source.memory.today
         known = grouped((str(fact.day), fact) for fact in self.first)
-        written = set(beliefs.days_between(index, self.since, today))
+        written = set(queries.days_between(index, self.since, today))
         for day in sorted(written | known.keys()):
             on = date.fromisoformat(day)
-            rows = beliefs.facts_between(index, on, on) if day in written else []
+            rows = queries.facts_between(index, on, on) if day in written else []
             others = self._source.evidence(row for row in rows if row.ref not in self._apart)
             yield sorted([*others, *known[day]], key=lambda fact: fact.ref)
 
@@ -236,7 +236,7 @@ def task_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...
     if task is not None and not task.strip():
         raise Usage("--task names no task", "write words of it, or leave it out for all tasks")
 
-    learned = lessons(FactSource(memory).outcomes(beliefs.tasks_until(memory.index, memory.today)))
+    learned = lessons(FactSource(memory).outcomes(queries.tasks_until(memory.index, memory.today)))
     return learned if task is None else tuple(each for each in learned if each.is_called(task))
 
 

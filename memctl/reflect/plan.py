@@ -12,15 +12,15 @@ from datetime import date
 from typing import NamedTuple
 
 from ..beliefs.confidence import Belief, BeliefEntry, LastWritten
-from ..beliefs.page import merged_page, read_entries, read_last_written, unread_heads, write_opinions
+from ..beliefs.opinions_page import merged_page, read_entries, read_last_written, unread_heads, write_opinions
 from ..beliefs.replay import Judge, Moved, Replayed, ReplayInput, is_ours, replay_beliefs
 from ..entities.rename import ENTITIES, page_path
 from ..errors import MemctlError
 from ..facts import Fact, grouped, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries import beliefs as queries
-from ..index.queries.names import KnownNames, all_entities, pages_called, resolve
+from ..index.queries import evidence as queries
+from ..index.queries.entity_names import KnownNames, all_entities, pages_called, resolve
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
 from ..markdown import blocks

@@ -19,9 +19,9 @@ from ..facts import Citation, Kind, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_cited, important
+from ..index.queries.entity_names import resolve
 from ..index.queries.entries import by_ids, by_refs
-from ..index.queries.names import resolve
+from ..index.queries.evidence import days_cited, important
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, has_han, mentions
 from ..language.words import languages, lines, pattern, words_of

@@ -20,7 +20,7 @@ from ..beliefs.replay import ExplicitEvidence
 from ..errors import MemctlError
 from ..ids import page_id, questions_of
 from ..index.open_memory import OpenMemory
-from ..index.queries import beliefs
+from ..index.queries import evidence as queries
 from ..index.queries.entries import by_ids, by_refs
 from ..markdown import blocks
 from ..markdown.grammar import OPINIONS
@@ -121,14 +121,14 @@ def write_record(workspace: Workspace, record: BuildRecord | None) -> None:
 def new_record(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
     """The pages as they are now, and the parts that `last` knows of; `first days` of pages that stayed are taken from there."""
     index = memory.index
-    found = BuildRecord(str(memory.today), program_of(memory.workspace), names=beliefs.names_of_pages(index))
+    found = BuildRecord(str(memory.today), program_of(memory.workspace), names=queries.names_of_pages(index))
     before = last.pages if last else {}
-    hashes = dict(beliefs.page_hashes(index))
+    hashes = dict(queries.page_hashes(index))
     fresh = {number for number, sha in hashes.items() if number not in before or before[number][0] != sha}
-    days = beliefs.first_days(index, fresh)
+    days = queries.first_days(index, fresh)
     for number, sha in hashes.items():
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
-    corrected = beliefs.retractable(index)
+    corrected = queries.retractable(index)
     for start in range(0, len(corrected), _AT_ONCE):
         found.retracted |= retracted_lines(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
     if last is not None:
@@ -151,8 +151,8 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
     pages = {number for number, _ in changed}
     if not pages.isdisjoint(map(page_id, (OPINIONS, WORLD, EXPERIENCE, LESSONS))):
         return Changes(True, set(), set(), set(), date.min)
-    facts = beliefs.facts_on(index, pages)
-    rows = {row.id: row for row in (*facts, *beliefs.facts_turning(index, then, today))}
+    facts = queries.facts_on(index, pages)
+    rows = {row.id: row for row in (*facts, *queries.facts_turning(index, then, today))}
     if not rows and last == now:
         return Changes(False, set(), set(), set(), None)
     flipped = last.retracted.items() ^ now.retracted.items()
@@ -160,7 +160,7 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
     reached = judge(memory, fresh, whole=False).entries.values()
     both = (*last.names.items(), *now.names.items())
     renamed = {key for path, keys in both if last.names.get(path) != now.names.get(path) for key in keys[2:]}
-    named = [*(row.names for row in reached), *(fact.names for fact in beliefs.about_names(index, renamed))]
+    named = [*(row.names for row in reached), *(fact.names for fact in queries.about_names(index, renamed))]
     names = renamed | {name for listed in named for name in listed.split("\n")}
     tasks = {row.task for row in reached if row.task}
     days = {row.day for row in facts} | {day for _, (_, day) in changed} | {day for _, day in flipped}
@@ -173,7 +173,7 @@ def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whol
     tasks |= {part[1:] for part in parts if part[0] == "#"}
     weeks |= {part for part in parts if part[0] not in "@#"}
     days |= {row.day for row in rows.values() if (row.day or "") > last.day}
-    days |= {row.day for row in beliefs.naming(index, renamed, today)}
+    days |= {row.day for row in queries.naming(index, renamed, today)}
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
     return Changes(False, names, tasks, weeks, first)
 

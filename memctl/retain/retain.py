@@ -13,8 +13,8 @@ from typing import Any
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, Span, is_trusted, said_as
 from ..index.open_memory import OpenMemory
+from ..index.queries.entity_names import mention_counts, near_name, resolve
 from ..index.queries.entries import by_refs, existing_refs, own_and_entry
-from ..index.queries.names import mention_counts, near_name, resolve
 from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync

@@ -14,9 +14,9 @@ from ..entities.rename import merge
 from ..errors import MemctlError, NothingFound, Refused, Usage
 from ..facts import Citation, Fact, Kind, Period, fields
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import settled
+from ..index.queries.entity_names import mention_counts, resolve
 from ..index.queries.entries import by_refs
-from ..index.queries.names import mention_counts, resolve
+from ..index.queries.evidence import settled
 from ..language.names import entity_key
 from ..local_model import NoAnswer, chat_json, endpoint, object_of, shown_url
 from ..markdown import grammar

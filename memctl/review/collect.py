@@ -18,9 +18,9 @@ from ..facts import Citation, Period, days_before, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index, recalled_lately
-from ..index.queries import beliefs as queries
+from ..index.queries import evidence as queries
+from ..index.queries.entity_names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.queries.entries import by_ids, by_refs, saying
-from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.reread import reread, text_of
 from ..language.dates import coming, only_begins
 from ..language.names import entity_key

@@ -24,8 +24,8 @@ from ..facts import Fact, Kind, Period, fields, iso_day
 from ..hits import Hit, hit_json
 from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import settled_ids
 from ..index.queries.entries import existing_refs
+from ..index.queries.evidence import settled_ids
 from ..markdown.escape import beginning, many, one_line
 from ..markdown.grammar import QUOTED
 from ..notes.files import prepare_memory, write_derived

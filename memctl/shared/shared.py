@@ -32,9 +32,9 @@ from ..language.analyzer import query_terms, terms
 from ..language.synonyms import expansions
 from ..notes.files import prepare_memory, write_derived
 from ..notes.workspace import Workspace
-from ..recall.answer import most_hits
 from ..recall.query import with_aliases
 from ..recall.recall import recall
+from ..recall.surroundings import most_hits
 from ..system import locked
 from .publish import Published, publish
 from .server import SharedServer, SharedSession, SharedWorkspace

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from ..errors import CannotWrite, OutsideWorkspace, PageUnreadable, Refused, Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
+from ..index.queries.entity_names import paths_by_name
 from ..index.queries.entries import existing_refs
-from ..index.queries.names import paths_by_name
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..ingest.formats import conversation_turns, is_conversation

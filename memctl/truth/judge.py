@@ -10,9 +10,9 @@ from typing import NamedTuple
 from ..facts import is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import has_marked, side_by_side
+from ..index.queries.entity_names import keys_of
 from ..index.queries.entries import by_ids, by_refs, citing, private_refs, private_versions, slot_around, slot_ids
-from ..index.queries.names import keys_of
+from ..index.queries.evidence import has_marked, side_by_side
 from ..index.row import Row
 from .validity import Claim, Validity, has_begun, validities
 

@@ -19,9 +19,9 @@ from ..index.index import Index
 from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
-from ..index.queries.beliefs import has_marked, newest_beside, settled_ids, side_by_side, weighed
+from ..index.queries.entity_names import keys_of, keys_of_person, pages_called
+from ..index.queries.evidence import has_marked, newest_beside, settled_ids, side_by_side, weighed
 from ..index.queries.filters import expiry_on
-from ..index.queries.names import keys_of, keys_of_person, pages_called
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier, judged

@@ -22,7 +22,7 @@ from ..index.index import Index
 from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_exists, titles_and_lengths
-from ..index.queries.forget import is_unclean
+from ..index.queries.traces import is_unclean
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..index.sync import sync

@@ -21,7 +21,7 @@ from ..errors import ExtraMissing, NothingFound
 from ..facts import Citation, Kind, Period, fields, iso_day
 from ..hits import Hit, hit_json
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries import names as name_queries
+from ..index.queries import entity_names as name_queries
 from ..index.queries.entries import Filter, Query, by_ids, filling_slots, in_slots, newest_slots, own_terms
 from ..index.reread import reread, text_of
 from ..language.names import entity_key

@@ -9,7 +9,7 @@ import pytest
 from face_helpers import memory_on, write_pages
 
 from memctl.beliefs import view as view_module
-from memctl.beliefs.page import read_entries
+from memctl.beliefs.opinions_page import read_entries
 from memctl.beliefs.replay import UncertainPair
 from memctl.beliefs.view import BeliefView, beliefs, why
 from memctl.conflicts.listing import conflicts

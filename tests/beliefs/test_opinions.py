@@ -22,7 +22,7 @@ from page_checks import WHOLE, is_subsequence, outside
 from strategies import IDS, facts, growth, pages, texts
 
 from memctl.beliefs.confidence import BeliefEntry, LastWritten, Place
-from memctl.beliefs.page import (
+from memctl.beliefs.opinions_page import (
     LEDGER,
     edit_lines,
     head_with,

@@ -12,8 +12,8 @@ import pytest
 from face_helpers import call, fixture_copy, on_terminal, write_pages
 from rich.cells import cell_len
 
-from memctl.cli.hits import ago, kind_of
 from memctl.cli.output import Output
+from memctl.cli.render_hits import ago, kind_of
 from memctl.cli.terminal import wrapped
 from memctl.errors import BadSettings
 from memctl.facts import Kind

@@ -19,7 +19,7 @@ from hypothesis import given, settings, strategies as st
 from store_helpers import rebuilt, rows, strays
 from strategies import examples
 
-from memctl.beliefs.page import read_last_written
+from memctl.beliefs.opinions_page import read_last_written
 from memctl.cli.call import load
 from memctl.errors import CannotWrite, NothingFound, PageChanged, PageUnreadable, Usage
 from memctl.forget import forget as verb

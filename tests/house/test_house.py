@@ -228,7 +228,7 @@ def test_a_fresh_index_is_asked_without_slow_imports(tmp_path: Path, words: list
     call(["index"], root)
     found = imported(words, root)
     assert "memctl.index.sync" in found
-    assert not found & (SLOW | {"memctl.recall.related", "memctl.recall.question"})
+    assert not found & (SLOW | {"memctl.recall.related", "memctl.recall.question_in_paste"})
 
 
 def test_help_is_cheap(tmp_path: Path) -> None:

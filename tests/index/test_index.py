@@ -17,8 +17,8 @@ from memctl.index import index as index_module, rows as rows_module
 from memctl.index.heal import open_index, open_scratch, with_index
 from memctl.index.index import Index
 from memctl.index.lexical import select_terms
+from memctl.index.queries.entity_names import has_entities, listed_names, resolve
 from memctl.index.queries.entries import dump, embeddable, frequencies, own_lines, rarest
-from memctl.index.queries.names import has_entities, listed_names, resolve
 from memctl.index.reread import reread
 from memctl.index.row import Row
 from memctl.index.rows import rows_of

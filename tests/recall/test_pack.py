@@ -16,7 +16,7 @@ import memctl
 from memctl.facts import Citation, Kind, Period
 from memctl.hits import Hit
 from memctl.language.tokens import estimate as tokens
-from memctl.recall.answer import cost, fit, plain_words
+from memctl.recall.surroundings import cost, fit, plain_words
 
 
 def hit(content: str, *entities: str, line: int = 1) -> Hit:

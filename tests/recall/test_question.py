@@ -15,7 +15,7 @@ from hypothesis import example, given, settings, strategies as st
 from strategies import examples, texts
 
 from memctl.recall.query import read_query
-from memctl.recall.question import SHORT, clean_question
+from memctl.recall.question_in_paste import SHORT, clean_question
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import prompts

@@ -24,8 +24,8 @@ from memctl.index.sync import SyncReport, build_index as index
 from memctl.markdown.lines import split_lines
 from memctl.notes.workspace import Settings, Workspace
 from memctl.recall import recall as recall_module
-from memctl.recall.answer import cost
 from memctl.recall.recall import recall
+from memctl.recall.surroundings import cost
 
 LOG = "memory/2025-11-27.md"
 

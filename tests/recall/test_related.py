@@ -13,9 +13,9 @@ from face_helpers import TODAY, ask, call, fixture_copy, memory_on, write_pages
 from memctl.hits import Answer, answer_json
 from memctl.index.sync import build_index
 from memctl.notes.workspace import Workspace
-from memctl.recall.answer import cost
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall
+from memctl.recall.surroundings import cost
 
 # The question names Alice and shares words with her line alone; Globex and Port Sorrel are the bridges.
 CHAIN = {

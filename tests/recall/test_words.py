@@ -15,10 +15,10 @@ from memctl.index.open_memory import on_fresh_index
 from memctl.index.queries.entries import by_ids
 from memctl.index.queries.filters import condition_of
 from memctl.index.sync import sync
-from memctl.recall.answer import explain_empty
 from memctl.recall.query import read_query
 from memctl.recall.rank import Score
 from memctl.recall.search_words import search_words
+from memctl.recall.surroundings import explain_empty
 
 PAGES = {
     "memory/2025-11-01.md": "# Harbour\n\nWho repaired the winch?\nNobody knows yet.\n\nThe ferry was late.\n\n## Weather\n\nA storm warning.\n",

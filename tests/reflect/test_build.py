@@ -25,7 +25,7 @@ from page_checks import check_citations, citations, lines_of
 from store_helpers import make_workspace
 
 from memctl.beliefs.confidence import Place
-from memctl.beliefs.page import read_entries, read_last_written
+from memctl.beliefs.opinions_page import read_entries, read_last_written
 from memctl.beliefs.view import belief_view
 from memctl.index.rows import rows_of
 from memctl.language.names import spell

@@ -21,7 +21,7 @@ from store_helpers import AS_ANYBODY, environment, git, is_two_lines, memctl
 from strategies import examples, pages
 
 from memctl.beliefs.confidence import BeliefEntry, Evidence, replay
-from memctl.beliefs.page import LEDGER, read_entries
+from memctl.beliefs.opinions_page import LEDGER, read_entries
 from memctl.markdown.blocks import edited, splice
 from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import body_of

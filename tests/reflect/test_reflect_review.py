@@ -9,7 +9,7 @@ import pytest
 from face_helpers import ask, call, memory_on, write_pages
 from store_helpers import table
 
-from memctl.beliefs.page import read_last_written
+from memctl.beliefs.opinions_page import read_last_written
 from memctl.reflect.reflect import reflect
 
 OPINIONS, TODAY = "bank/opinions.md", date(2025, 11, 30)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from face_helpers import memory_on, write_pages
 
-from memctl.index.queries.names import resolve
+from memctl.index.queries.entity_names import resolve
 
 OWNED = ("Bob", "Irina Volkova", "Боб", "Анна", "爱丽丝", "小林")
 _LOGS = "".join(

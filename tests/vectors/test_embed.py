@@ -28,7 +28,7 @@ from memctl.index.heal import with_index
 from memctl.index.lexical import whole_page
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
-from memctl.index.queries.forget import is_unclean
+from memctl.index.queries.traces import is_unclean
 from memctl.index.sync import build_index as index
 from memctl.maintenance.status import status
 from memctl.notes.workspace import Workspace

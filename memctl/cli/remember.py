@@ -9,7 +9,7 @@ from ..errors import Usage
 from ..hits import Answer, by_page, merged
 from ..markdown.attributes import ATTRIBUTES
 from .call import ABOUT, AS_OF, DRY_RUN, Call, argument, command, flag, one_of, option, parameter
-from .hits import print_answer, print_conversations, print_passages, print_retained, print_slots
+from .render_hits import print_answer, print_conversations, print_passages, print_retained, print_slots
 
 _SLOT = argument(None, "The slot.")
 _DAY = option("--date", "The log's day [default: today].", "DAY")
@@ -41,7 +41,7 @@ def retain(
     """Write a fact down in today's log. When it answers, the fact is on disk; earlier lines that it may replace are named."""
     given: dict[str, Any] = {"kind": kind, "about": about or (), "day": day, "dry_run": dry_run} | attributes
     if attributes["sealed"] and text in (None, [], ["-"]):
-        from .workspace import ask
+        from .setup import ask
 
         typed = ask("Text: ") if sys.stdin.isatty() else sys.stdin.read()
         return print_retained(call, call.memory.vault(ask).retain(typed, **given), dry_run)
@@ -111,7 +111,7 @@ def recall(
     call.out.matches = partial(memory.matches, query_read.words)
     if not unseal:
         return print_answer(call, answer, format, explain, by == "page")
-    from .workspace import unsealed
+    from .setup import unsealed
 
     with unsealed(call, format) as vault:
         return print_answer(call, answer._replace(hits=tuple(map(vault.opened_hit, answer.hits))), format, explain)
@@ -141,7 +141,7 @@ def show(
     passages = call.memory.show(reference, context)
     if not unseal:
         return print_passages(call, passages)
-    from .workspace import unsealed
+    from .setup import unsealed
 
     with unsealed(call) as vault:
         print_passages(call, [replace(each, lines=tuple(map(vault.opened, each.lines))) for each in passages])

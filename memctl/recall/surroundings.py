@@ -12,9 +12,9 @@ from ..hits import Answer, Hit
 from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
+from ..index.queries.entity_names import KnownNames, near_name
 from ..index.queries.entries import Filter, Query, days_of_pages, entry_count, filtered, frequencies, match
 from ..index.queries.filters import condition_of
-from ..index.queries.names import KnownNames, near_name
 from ..index.row import Entity
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import is_han

@@ -13,9 +13,9 @@ from ...language.names import entity_key
 from ...markdown.grammar import OPINIONS
 from ..index import Index
 from ..row import Row
+from .entity_names import keys_of
 from .entries import Query, by_ids, by_refs, selected, selected_in
 from .filters import condition_of
-from .names import keys_of
 
 _ROWS = (
     "SELECT id, role, line, end_line, confidence, links FROM entry WHERE id >= ?1 "

@@ -1,6 +1,6 @@
 """Git as the transport: `python bench/git_week.py --machines 50 --facts 200 --days 7`.
 
-Every machine is a clone of a workspace that `memctl init --git` made, and ran that too. On each day each retains its facts, part of them
+Every machine is a clone of a workspace that `memctl init --git` made. On each day each retains its facts, part of them
 before the first exchange and part after; some replace a line that came from another, some forget one, some do not come
 online that day. An exchange is commit, pull and push with the repository that all share, or a pull from another machine;
 the order is another one each time. `--reflecting` machines reflect every day, and commit bank/ as it is. At the end
@@ -70,7 +70,7 @@ class Week:
     """The machines, the repository that they share, and what was told to them."""
 
     def __init__(
-        self, base: Path, machines: int, facts: int, reflecting: int, compared: int, exchanges: int, settled: bool
+        self, base: Path, machines: int, facts: int, reflecting: int, compared: int, exchanges: int = 2
     ) -> None:
         seed, self.compared, self.exchanges = 1, compared, exchanges
         self.base, self.facts, self.chance, self.found = base, facts, Random(seed), Score()
@@ -92,11 +92,6 @@ class Week:
         git(first, "push", "-q", "origin", "HEAD:main")
         for root in self.roots[1:]:
             git(base, "clone", "-q", str(self.hub), str(root))
-        for root in self.roots:
-            if settled:
-                init_workspace(root, git=True)
-            else:
-                git(root, "config", "--unset", "merge.memctl.driver", ok=False)
 
     def memory(self, root: Path, day: date) -> Memory:
         """The memory of a machine on a day."""
@@ -233,13 +228,13 @@ def main() -> None:
     parser.add_argument("--reflecting", type=int, default=5, help="machines that reflect every day")
     parser.add_argument("--exchanges", type=int, default=2, help="a day, of each machine that is online")
     parser.add_argument("--compared", type=int, default=50, help="machines that reflect at the end alone")
-    parser.add_argument("--lines", action="store_true", help="git merges bank/ by lines: no clone was told of memctl")
     given = parser.parse_args()
     base = Path(tempfile.mkdtemp(prefix="memctl-week-"))
     start, cpu = time.monotonic(), time.process_time()
     try:
-        sizes = given.machines, given.facts, given.reflecting, given.compared, given.exchanges
-        found = Week(base, *sizes, settled=not given.lines).live(given.days)
+        found = Week(base, given.machines, given.facts, given.reflecting, given.compared, given.exchanges).live(
+            given.days
+        )
     finally:
         shutil.rmtree(base)
     for name, value in vars(found).items():

@@ -12,13 +12,13 @@ from functools import cache
 from typing import NamedTuple
 
 from ..facts import Fact, Kind, Span
-from ..markdown.blocks import Side, block_body, conflict_sides, edited, splice, with_equal_blocks
-from ..markdown.grammar import Bullet, code_of, parse_bullet, render, render_bullet
+from ..markdown.blocks import Side, block_body, conflict_sides, edited, splice
+from ..markdown.grammar import Bullet, parse_bullet, render, render_bullet
 from ..markdown.lines import LineText, Role, content_of, split_lines
 from ..markdown.markers import is_marker
 from ..markdown.page import Entry, Page, live_blocks, parse_page
-from .confidence import Belief, BeliefEntry, LastWritten, is_edited
-from .replay import Replayed, is_ours
+from .confidence import Belief, BeliefEntry, LastWritten
+from .replay import Replayed
 
 LEDGER = "evidence"  # the managed block that remembers what reflect wrote, so that an edit by hand shows
 _ASIDES = (Role.TEXT, Role.CODE, Role.REST)
@@ -251,46 +251,6 @@ def _same_by_hand(text: str, before: tuple[str, str], is_ours: _IsOurs) -> str |
         kept = {ref: mark for ref, mark in marks.items() if ref not in free}
         found.add(splice(splice(bare, LEDGER, ""), LEDGER, last_written_body(kept)))
     return found.pop() if len(found) == 1 else None
-
-
-def for_merge(base: str, ours: str, theirs: str) -> tuple[str, ...]:
-    """Three versions of a page of bank/ as git is to merge their lines: where no person changed anything, they are equal.
-
-    Beliefs are all of one side, and reflect adds what the facts of the other say. Where both sides have something else of
-    a person among them, all three come back as they are. So they do where a block would not be found again.
-    """
-    pages = (base, ours, theirs)
-    try:
-        if not any(block_body(page, LEDGER) for page in pages):
-            return with_equal_blocks(*pages)
-        if any(edited(page, LEDGER) for page in pages):
-            return pages
-        before, mine, other = map(_only_by_hand, pages)
-    except ValueError:
-        return pages
-    if other in (mine, before):
-        return (ours,) * 3
-    return (theirs,) * 3 if mine == before else pages
-
-
-def _only_by_hand(page: str) -> str:
-    """The page without what reflect wrote and can write again; beliefs that a person took out are named at its end.
-
-    The logs are not asked, for git may be merging them meanwhile: an entry has to show by itself that it is reflect's.
-    """
-    marks = _marks_on(page)
-    bare, _ = _by_hand(splice(page, LEDGER, ""), marks, lambda entry, mark: is_ours(entry, mark, {}, {}, set()))
-    lines, edits = split_lines(bare.removeprefix("\ufeff")), list[_Edit]()
-    for entry in read_entries(bare)[0]:
-        mark, first = marks.get(entry.ref or "", LastWritten(None, {})), entry.span.line
-        ours = [(span, b) for span, b in entry.bullets if b.ref and mark.codes.get(b.ref) == code_of(b)]
-        edits += [(*span, ()) for span, _ in ours]
-        if mark.head and not is_edited(entry, mark):
-            is_over = any(bullet.verdict == "superseded" for _, bullet in ours)
-            head = head_with(lines[first - 1], "0")
-            edits.append((first, first, [head_until(head, None if is_over else entry.fact.until)]))
-    refused = (f"{ref} {fact}" for ref, mark in marks.items() for fact, code in mark.codes.items() if code == "!")
-    return "\n".join((edit_lines(bare, edits), *sorted(refused)))
 
 
 def _marks_on(page: str) -> dict[str, LastWritten]:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import MemctlError, Usage
-from ..notes.edits import GitFailed, ask_git, create, decoded, encoded
+from ..notes.edits import GitFailed, ask_git, create
 from ..notes.files import prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
 from ..system import as_cannot_write
 
 _SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
-_MERGED = {"memory/": "memory/*.md text merge=union", "bank/": "bank/**/*.md merge=memctl"}
-"""The lines of .gitattributes by which the pages of two machines merge: logs, whichever ends of lines an editor writes, and bank/."""
+_MERGE = "memory/*.md text merge=union"
+"""The line of .gitattributes by which the logs of two machines merge, whichever ends of lines an editor writes."""
 
-_GIT = {".gitignore": ".memory/\n", ".gitattributes": "".join(f"{line}\n" for line in _MERGED.values())}
-_DRIVER = "{} %O %A %B; git merge-file -L ours -L base -L theirs --marker-size=%L %A %O %B"
-"""How git merges bank/ in one clone. Where memctl cannot be started, it merges lines, as without."""
+_GIT = {".gitignore": ".memory/\n", ".gitattributes": f"{_MERGE}\n"}
 
 
 class InitReport(NamedTuple):
@@ -37,8 +33,8 @@ class InitReport(NamedTuple):
 def init(folder: Path, git: bool = False) -> InitReport:
     """Make what is missing of a workspace in `folder`; nothing is overwritten.
 
-    With `git`, .gitignore keeps `.memory/` out, .gitattributes says how the pages of two machines merge, and git has these
-    files and lets memctl settle what it wrote: in the repository that the folder is in, or in a new one.
+    With `git`, .gitignore keeps `.memory/` out, .gitattributes lets logs of two machines merge line by line, and git
+    has these files: in the repository that the folder is in, or in a new one.
     """
     if folder.exists() and not folder.is_dir():
         raise Usage(f"{folder} is a file", "name a folder")
@@ -57,15 +53,12 @@ def init(folder: Path, git: bool = False) -> InitReport:
     if git:
         own = [path for path, text in sorted(pages.items()) if _is_own(workspace, path, text)]
         try:
-            notes = _committed(workspace.root, own) + _told_to_merge(workspace.root)
+            notes = _committed(workspace.root, own)
         except GitFailed as failed:  # the workspace is whole without
             notes = [f"git: nothing is committed: {failed}; once that is settled, run it again"]
-        lacking = [line for folder, line in _MERGED.items() if not _is_merged(workspace, folder, line.split()[-1])]
-        if lacking:
-            lines = " and ".join(f"`{line}`" for line in lacking)
-            notes.append(
-                f".gitattributes stays as it is, without {lines}: add that, or git stops at what two machines wrote"
-            )
+        if _is_unmerged(workspace):
+            what = f"without `{_MERGE}`: git will not merge the logs of two machines"
+            notes.append(f".gitattributes stays as it is, {what}")
     return InitReport(workspace.root, made, notes, found)
 
 
@@ -76,35 +69,15 @@ def _is_own(workspace: Workspace, path: str, text: str) -> bool:
     return False
 
 
-def _is_merged(workspace: Workspace, folder: str, how: str) -> bool:
-    """True if .gitattributes has a line by which the pages of a folder merge so."""
+def _is_unmerged(workspace: Workspace) -> bool:
+    """True if a .gitattributes that was there before lacks the line by which logs of two machines merge."""
     with suppress(MemctlError):
         for line in read_page(workspace, ".gitattributes").text.splitlines():
             pattern, *attributes = line.split() or [""]
-            is_for_it = pattern.removeprefix("/").startswith(folder) or pattern in ("*", "*.md", "**/*.md")
-            if is_for_it and how in attributes:
-                return True
-    return False
-
-
-def _told_to_merge(root: Path) -> list[str]:
-    """Tell git of this clone how to merge bank/: a setting that no clone takes along; what was done, if it was to do."""
-    program = "import sys; from memctl.maintenance.init import prepare_merge; prepare_merge(sys.argv[1:])"
-    driver = _DRIVER.format(shlex.join([sys.executable, "-P", "-c", program]))
-    with suppress(GitFailed):  # there is none yet
-        if ask_git(root, "config", "merge.memctl.driver").removesuffix("\n") == driver:
-            return []
-    ask_git(root, "config", "merge.memctl.driver", driver)
-    return ["git: pages of bank/ are merged by memctl in this clone; in each other, run `memctl init --git` too"]
-
-
-def prepare_merge(files: Sequence[str]) -> None:
-    """What git runs before it merges a page of bank/: base, ours and theirs become equal where memctl wrote them."""
-    from ..beliefs.opinions_page import for_merge
-
-    texts = for_merge(*(decoded(Path(file).read_bytes()) for file in files))
-    for file, text in zip(files, texts, strict=True):
-        Path(file).write_bytes(encoded(text))
+            is_for_logs = pattern.removeprefix("/").startswith("memory/") or pattern in ("*", "*.md", "**/*.md")
+            if is_for_logs and "merge=union" in attributes:
+                return False
+    return True
 
 
 def _committed(root: Path, own: Sequence[str]) -> list[str]:

@@ -120,20 +120,12 @@ def resolve_conflict(text: str, before: tuple[str, str] | None = None) -> str:
     sound = set.intersection(*map(_unedited, before)) - {name for side in sides for name in doubled(side.text)}
     if not all(_is_written(side, sound) for side in sides):
         return text
-    return with_equal_blocks(sides[0].text, *before)[0]
-
-
-def with_equal_blocks(base: str, ours: str, theirs: str) -> tuple[str, ...]:
-    """Three versions of a page with our text in each block that stands in ours and theirs as memctl wrote it.
-
-    Who merges their lines finds no change there, and what is left to merge is a person's; reflect writes the block anew.
-    """
-    pages: tuple[str, ...] = (base, ours, theirs)
-    sound = (_unedited(ours) & _unedited(theirs)) - {name for page in pages for name in doubled(page)}
-    for name in sorted(sound):
-        if any(map(str.strip, body := block_body(ours, name))):  # an empty one is where a person wants it to be
-            pages = tuple(splice(page, name, "\n".join(body)) for page in pages)
-    return pages
+    result, mine = sides[0].text, _lines(before[0])
+    blocks = [block for side in sides for block in live_blocks(_lines(side.text)) if _numbers([block]) & side.disputed]
+    for name in sorted({block.name for block in blocks}):
+        block = _live_block(mine, name)
+        result = splice(result, name, "\n".join(body_of(mine, block))) if block else result
+    return result
 
 
 _CONFLICT = re.compile(r"(<{7}|\|{7}|={7}|>{7})(?: .*)?", re.DOTALL)

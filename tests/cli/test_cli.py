@@ -235,10 +235,7 @@ def test_init_is_idempotent_and_overwrites_nothing(tmp_path: Path) -> None:
     before = snapshot(tmp_path / "new")
     assert json.loads(call(["init", "new", "--git", "--json"], tmp_path).out)["made"] == []
     assert snapshot(tmp_path / "new") == before and before["memory.md"] == b"mine\n"
-    assert (before[".gitattributes"], b".memory/" in before[".gitignore"]) == (
-        b"memory/*.md text merge=union\nbank/**/*.md merge=memctl\n",
-        True,
-    )
+    assert (before[".gitattributes"], b".memory/" in before[".gitignore"]) == (b"memory/*.md text merge=union\n", True)
     assert (tmp_path / "new/.memory/.gitignore").read_text().endswith("*\n")
     assert ".gitattributes" not in json.loads(call(["init", "plain", "--json"], tmp_path).out)["made"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -1023,12 +1022,11 @@ def commit(root: Path) -> None:
 
 @pytest.fixture
 def machines(tmp_path: Path) -> tuple[Path, Path]:
-    """Two clones of a workspace that `memctl init --git` made, with three logs and their bank; git merges lines in both."""
+    """Two clones of a workspace that `memctl init --git` made, with three logs and their bank."""
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     git(one, "init", "-q", "-b", "main")
     assert call(["init", "--git"], one).code == 0
-    git(one, "config", "--unset", "merge.memctl.driver")
     write_pages(one, LOGS)
     run(one)
     commit(one)
@@ -1233,44 +1231,6 @@ def test_a_conflict_that_a_person_has_a_part_in(machines: tuple[Path, Path]) -> 
     text = read(one, PETER)
     assert "This is mine." in text and "This is yours." in text and "<<<<<<<" in text
     assert PETER in done.err and "until the merge is settled" in done.err, "a page in conflict must be named"
-
-
-@git_wanted
-@pytest.mark.parametrize("seed", range(2))
-def test_machines_that_were_told_how_to_merge(machines: tuple[Path, Path], seed: int) -> None:
-    """Nothing that reflect wrote stops git, every word of a person's stands there once, and bank/ is the same for all."""
-    chance, words, fresh = random.Random(seed), dict[str, str](), machines[0].parent / "fresh"
-    for day in range(1, 5):
-        for root, said in zip(machines, (SAID_HERE, SAID_THERE), strict=True):
-            assert call(["init", "--git"], root).code == 0
-            retained(root, f"2025-11-0{day}", *(f"{line} {day}" for line in said), "O(0.6) @Ирина: Любит варенье")
-            for _ in range(2):
-                word, path = f"слово{len(words)}词", chance.choice(sorted({*bank(root)} - {OPINIONS}))
-                title, *rest = read(root, path).split("\n")
-                # Not both into one line: one machine below the title, the other at the end of the page.
-                mine = [title, "", word, *rest] if root is machines[0] else [title, *rest, word, ""]
-                write(root, "\n".join(mine), path)
-                words[word] = path
-            if root is machines[day % 2]:  # of the beliefs, one each day
-                words[f"mine{day}"] = OPINIONS
-                head = chance.choice(
-                    [line for line in read(root).split("\n") if line.startswith("- O(c=") and "简" not in line]
-                )
-                edited_head = head.replace("O(c=", f"O(x=mine{day},c=") if day % 2 else f"{head}\n  mine{day}"
-                change(root, head, edited_head)
-            if day == 3 and root is machines[1]:
-                assert call(["forget", "--id", "short", "--apply"], root).code == 0
-            run(root, *chance.choice(([], ["--since", "7d"])))
-            commit(root)
-        for root, other in (machines, machines[::-1]):
-            assert pulled(root, other) == [], (day, root)
-            commit(root)
-    git(fresh.parent, "clone", "-q", str(machines[0]), str(fresh))
-    for root, since in ((fresh, []), (machines[0], ["--since", "7d"]), (machines[1], [])):
-        run(root, *since)
-    assert bank(fresh) == bank(machines[0]) == bank(machines[1])
-    assert {word: read(fresh, path).count(word) for word, path in words.items()} == dict.fromkeys(words, 1)
-    assert not any("简短" in data.decode() for data in bank(fresh).values())
 
 
 def test_beliefs_that_were_changed_by_hand_change_their_pages(root: Path) -> None:

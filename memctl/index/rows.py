@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
@@ -352,8 +353,11 @@ def _slot(fact: Fact, text: str, day: date | None) -> Relation | None:
     slot = slot_of(fact)
     if slot is None or not slot.wide or day is None or says("so far", text):
         return slot
-    said = fact.valid or valid_from_text(text, day)
-    is_event = is_past(text) or is_change(text) or says("happens", text)
+    ends = (*(end.start() for end in _CLAUSE_END.finditer(text)), len(text))
+    told = (text[:end] for end in ends if (slot_of(replace(fact, text=text[:end])) or Relation("", "")).key == slot.key)
+    event = next(told, text)  # "my dog is called Rex, we got him in 2019" fills it before the event
+    said = fact.valid or valid_from_text(event, day)
+    is_event = is_past(event) or is_change(event) or says("happens", event)
     return None if said and said.last and said.last < days_before(day, _YEAR) and is_event else slot
 
 

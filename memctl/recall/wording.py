@@ -110,10 +110,11 @@ def question_keys(words: str, known: Collection[str]) -> list[str]:
 
 def keys_of_owner(keys: Sequence[str], words: str) -> list[str]:
     """Of keys that a question asks for, those that it asks of the owner: of "my wife's birthday" none, of "my wife" who that is."""
-    formed = {*words_of("asked", "by form alone")} - {key for key, said in _slot_questions() if said.search(words)}
+    plain = without_yo(words)
+    formed = {*words_of("asked", "by form alone")} - {key for key, said in _slot_questions() if said.search(plain)}
     keys = [key for key in keys if key not in formed]
-    own = [key for key in keys if not has_wording("others", key)] if has_wording("others", words) else []
-    return own if own and has_wording("as subject", words) else [] if own else keys
+    is_of_others = has_wording("others", words) and not has_wording("as subject", words)
+    return [] if is_of_others and any(not has_wording("others", key) for key in keys) else keys
 
 
 def as_words(name: str) -> str:

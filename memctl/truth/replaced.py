@@ -53,6 +53,7 @@ _FEW = 3  # states of an entity that are all offered, beside one that is no even
 FEW = "one of few"
 """Why such a one is offered."""
 _SINCE = 31  # days after something happened, in which an older state may still be told
+_TALE = 2  # words that tell of a change at some time and of nothing else: "in 1998 I moved to Lyon"
 _REPLACES = ("supersedes ", "corrects ")  # a line that does so says itself what it replaces,
 _POINTS = (*_REPLACES, "supports ", "refutes ")  # or what it is about
 _TELLING = 0.25  # of the weight of what two lines share: enough to offer the older one,
@@ -232,7 +233,7 @@ class _Finder:
             # What names nobody may say in its text whom it is about.
             nameless = queries.lines_like(self._index, entry, [], [*said], _BESIDE)
             like += [row for row in nameless if not row.names]
-        told = self._at_most(entry)
+        told = self._at_most(entry, _TALE)
         before = [row for row in like if _speaks(row) and row.told < told and self._is_other(row, entry)]
         self.read(before)
         changed = {other: change for other in before if (change := self._changed(other, entry))}
@@ -247,10 +248,15 @@ class _Finder:
             found.append(Replaced(other, entry, judgement, change.nearness))
         return found
 
-    def _at_most(self, entry: Row) -> tuple[str, str, int]:
-        """The turn before which lines were told that an entry may replace: a tale of some time ends nothing told long after it."""
+    def _at_most(self, entry: Row, words: int | None = None) -> tuple[str, str, int]:
+        """The turn before which lines were told that an entry may replace: a tale of some time ends nothing told long after it.
+
+        With `words` only a tale of so few: a longer one tells more than what was then ("left Acme, where I began in 2012").
+        """
         said = self._statements.get(entry.id)
         done = entry.valid.last if entry.happened else entry.valid.first if said and is_past(said.text) else None
+        if words is not None and not (said and len(said.sentences) == 1 and len(said.sentences[0].words) <= words):
+            done = None
         return min(entry.told, (str(days_before(done, -_SINCE) if done else date.max), "", 0))
 
     def in_slot(self, entry: Row) -> list[Replaced]:
@@ -342,7 +348,12 @@ class _Finder:
         """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""
         if not is_trusted(older.origin) or older.role not in (Role.FACT.value, Role.ITEM.value) or not _speaks(older):
             return False
-        if newer.task or older.task or None not in (newer.slot, older.slot) or older.told >= self._at_most(newer):
+        if (
+            newer.task
+            or older.task
+            or None not in (newer.slot, older.slot)
+            or older.told >= self._at_most(newer, _TALE)
+        ):
             return False  # an attempt is no state, and a slot gives way to its own values alone
         is_meant = newer.names or not older.names or "" in self._names(older) or self._is_named(older, said)
         return bool(is_meant) and self._is_beside(older, newer) and self._is_other(older, newer)

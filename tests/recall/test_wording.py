@@ -78,6 +78,8 @@ OWN = """## Retain
         ("день рождения жены", "День рождения жены 9 марта"), ("我姐姐住在哪里？", "我姐姐住在上海"), ("Where do I live with my wife?", "I live in Riga"),
         ("Where do my wife and I live?", "I live in Riga"), ("Who is my doctor?", "我的医生是李医生"), ("Кто мой врач?", "我的医生是李医生"),
         ("Who is my dentist?", "Моего стоматолога зовут Пётр"), ("как зовут маму?", "My mother is called Olga"), ("我妻子叫什么？", "My wife is called Anna"),
+        ("Where do I work, asks the doctor?", "I work at Acme"), ("спрашивает врач: когда мой день рождения?", "Мой день рождения 3 мая"), ("скажи моё имя", "My name is Ivan Petrov"),
+        ("老师问我的名字", "My name is Ivan Petrov"),
     ],
 )  # fmt: skip
 def test_what_is_asked_of_a_relative_is_not_the_owners(tmp_path: Path, question: str, first: str) -> None:

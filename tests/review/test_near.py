@@ -355,3 +355,11 @@ def test_the_owner_by_name_is_whom_lines_without_one_are_about(tmp_path: Path) -
     place = Place(tmp_path, "- W: My name is Nora Feld\n- W: I go to choir on Wednesdays ^old\n")
     place.near("The choir has moved to Thursdays", kind="W", about="Nora")
     assert [each.about[0] for each in place.memory.review() if each.kind == "replaced"] == ["old"]
+
+
+@pytest.mark.parametrize(("older", "newer"), table("past-in-a-side-clause"))
+def test_a_time_in_another_clause_is_not_that_of_the_slot(tmp_path: Path, older: str, newer: str) -> None:
+    """A state with an old event beside it fills its slot; a change with one is still asked about."""
+    place = Place(tmp_path, f"- W: {older}\n")
+    assert [hit.content for hit in place.memory.facts()] == [older]
+    assert not newer or place.near(newer)

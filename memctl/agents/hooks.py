@@ -178,7 +178,7 @@ def _offered(found: Sequence[Question], head: str) -> str:
     if not found:
         return ""
     lines = "\n".join(f"- {each.newer} may replace\n  {each.id} {each.older}" for each in found).split("\n")
-    how = f"by the tool answer, or `memctl review ID KEY`: {found[0].HOW}"
+    how = f"by the tool answer, or `memctl review ID KEY --source agent`: {found[0].HOW}"
     return f"{head} ({how}):\n{fence(tamed(chr(10).join(dict.fromkeys(lines))))}"
 
 
@@ -200,15 +200,16 @@ def _written(workspace: Workspace, given: Mapping[str, Any]) -> Iterator[tuple[s
     asked, done = (each if isinstance(each, dict) else {} for each in map(given.get, ("tool_input", "tool_response")))
     patch = str(asked.get("command", ""))
     added = "\n".join(line[1:] for line in patch.split("\n") if line.startswith("+"))
-    new, old = (
-        {line.strip() for text in texts for line in str(text or "").split("\n")}
-        for texts in ((asked.get("content"), asked.get("new_string"), added), (asked.get("old_string"), done.get("originalFile")))
-    )  # fmt: skip
+    was = done.get("originalFile")
+    old, new = (asked.get("old_string"), was), (asked.get("content"), asked.get("new_string"), added)
     for name in {str(asked.get("file_path")), *_PATCHED.findall(patch)}:
         folder, page = os.path.split(os.path.join(str(given.get("cwd")), name))
         place = Path(os.path.realpath(folder), page)
         if place.is_relative_to(workspace.root) and workspace.is_page(path := workspace.contain(str(place))):
-            yield path, new - old
+            is_known = isinstance(was, str)  # an edit may have put in a part of a line
+            texts = ((read_page(workspace, path).text,), (was,)) if is_known else (new, old)
+            now, before = ({line.strip() for each in some for line in str(each or "").split("\n")} for some in texts)
+            yield path, now - before
 
 
 def _keep(memory: Memory, given: Mapping[str, Any]) -> str:

@@ -52,7 +52,9 @@ def retain(
         raise Usage("nothing to retain", "give the text, or - and pipe in one fact a line")
     done = call.memory.retain(lines, allow_secrets=allow_secrets, **given)
     is_asked = not dry_run and (call.out.json or not call.out.quiet)
-    print_retained(call, done, dry_run, call.memory.near(done, aside=not call.out.json) if is_asked else ())
+    by_agent = any((kept.fact.source or "").partition(":")[0] == "agent" for kept in done.kept)
+    view = call.memory.public() if is_asked and by_agent else call.memory  # an agent answers for nothing private
+    print_retained(call, done, dry_run, view.near(done, aside=not call.out.json) if is_asked else ())
 
 
 @command("recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)

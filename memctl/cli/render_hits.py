@@ -204,7 +204,8 @@ def print_retained(call: Call, done: "Retained", dry_run: bool, near: "Sequence[
             call.out.note(f"already there: {kept.citation}")
     call.out.note(*(f"warning: {warning}" for warning in done.warnings))
     told = [each for each in offered if each.is_telling]
-    call.out.note(*(f"may replace {defused(each.older)}: `memctl review {each.id} y`" for each in told))
+    by = " --source agent" if any(each.sides[-1].origin == "agent" for each in told) else ""
+    call.out.note(*(f"may replace {defused(each.older)}: `memctl review {each.id} y{by}`" for each in told))
     call.out.note(*(each.HOW for each in told[:1]))
 
 

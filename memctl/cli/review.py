@@ -26,18 +26,21 @@ def review(
     text: str | None = option("--text", "With the answer y: the line in other words.", "TEXT"),
     edit: bool = flag("--edit", "Answer in $EDITOR, all questions in one text."),
     by: str | None = option("--by", "llm: let the local model of [llm] answer; its lines are marked.", "WHO"),
+    source: str | None = option("--source", "Who answers: user, or agent, who is asked nothing private or of trust [default: user].", "SRC"),
     k: int = option("--k -k", "How many questions at most.", default=_HANDFUL, min=1, max=1000),
     dry_run: bool = DRY_RUN,
-) -> int:
+) -> int:  # fmt: skip
     """Answer what only you can: does this replace that, did it happen, is this the same name? Exit code 1 if nothing waits.
 
     On a terminal one question a screen, one key each; elsewhere the questions as text. An answer is a line of today's log:
     delete it, and the question is asked again.
     """
+    one_of("--source", source, ("user", "agent"), "user or agent")
     if reference:
         if len(reference) != 2:
             raise Usage("review takes a question and an answer", "memctl review ID OPTION, or memctl review")
-        done = call.memory.answer(*reference, text=text, dry_run=dry_run)
+        memory, said_by = (call.memory.public(), "agent") if source == "agent" else (call.memory, None)
+        done = memory.answer(*reference, text=text, said_by=said_by, dry_run=dry_run)
         if call.out.json:
             return call.out.raw_json(done.as_json() | {"diff": done.diff})
         _print_done(call, done, dry_run)
@@ -45,8 +48,8 @@ def review(
     one_of("--by", by, ("llm",))
     if edit and by:
         raise Usage("--edit and --by together", "choose one")
-    if text is not None:
-        raise Usage("--text without a question", "memctl review ID y --text …")
+    if text is not None or source is not None:
+        raise Usage(f"--{'source' if text is None else 'text'} without a question", "memctl review ID y --text …")
     with call.progress("looking") as memory:
         found = memory.review()
     if edit or by:

@@ -37,7 +37,7 @@ def ingest(
     but: str | None = option("--except", "All candidates but those.", "N,N-N"),
     day: str | None = option("--date", "The day of messages without a time [default: that of the file].", "DAY"),
     least: float = option("--min-importance", "Refuse what matters less.", "I", default=0.0, min=0, max=1),
-    owner: str | None = option("--owner", "Which speaker is me: what NAME says of me has no name, as what I retain.", "NAME"),
+    owner: str | None = option("--owner", "Which speaker is me: lines of NAME get no name, as what I retain.", "NAME"),
     trust_marks: bool = flag("--trust-marks", "Every mark of a turn in this Markdown transcript is one; no text imitates it."),
     encoding: str | None = option("--encoding", "Of the file [default: by content].", "ENCODING"),
     llm: bool = option("--llm/--no-llm", "Ask the local model of the settings too, if there is one.", default=True),

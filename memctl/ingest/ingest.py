@@ -27,7 +27,7 @@ from ..index.queries.evidence import settled
 from ..index.sync import sync
 from ..language.analyzer import terms
 from ..language.dates import log_day
-from ..language.names import bare_name
+from ..language.names import bare_name, entity_key
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..notes.files import read_page
@@ -176,10 +176,7 @@ class RefusedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What there is to keep, what is asked about, what was refused and why, what was kept.
-
-    `complete` is False where time or room ran out.
-    """
+    """What there is to keep or ask about, what was refused and why, what was kept; not `complete` where time or room ran out."""
 
     candidates: tuple[CandidateFact, ...]
     asked: tuple[CandidateFact, ...]
@@ -305,6 +302,7 @@ class _IngestRun:
         self._refused: list[RefusedText] = []
         self._counts: Counter[str] = Counter()
         self._turns = 0
+        self._names: dict[str, None] = {}  # of speakers, in order
         self._turn: Turn  # the one that is looked at
         self._for_model: deque[Turn] = deque()  # the newest turns, _MODEL_WINDOW characters of them
         self._model_room = _MODEL_WINDOW
@@ -321,6 +319,9 @@ class _IngestRun:
                 break
         if self._ask_model:
             self._take_from_model()
+        owner, names = self.options.owner, [*filter(None, self._names)]
+        if owner and names and self.complete and entity_key(owner) not in map(entity_key, names):
+            self.warnings.append(f"no speaker is called {owner}; this transcript has {', '.join(names)[:200]}")
         return sorted(self._found, key=lambda each: each.turn)
 
     def stop(self, warning: str) -> None:
@@ -337,6 +338,7 @@ class _IngestRun:
                 self._refuse(turn.line, STARTED_WITH)
                 continue
             if turn.role in ("user", "assistant"):
+                self._names[bare_name(turn.name or "")] = None
                 turn = self._without_pasted(turn)
             self._turn = turn
             yield turn

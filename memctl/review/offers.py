@@ -38,6 +38,8 @@ def near(memory: OpenMemory, kept: Sequence[RetainedFact], aside: bool) -> tuple
     if len(kept) > _AT_ONCE:
         return none
     with suppress(Exception):  # of any kind: the facts are on disk
+        if memory.workspace.hides:  # a view may have been made beside the memory that wrote
+            memory.run(lambda at: at.synced())
         found = memory.run(lambda at: tuple(_near(at, each, refs, not aside) for each in kept))
         time = memory.now.isoformat(timespec="seconds") if aside else ""
         if _keep(memory.workspace, [question for each in found for question in each], time):
@@ -59,14 +61,14 @@ def offered_beside(memory: OpenMemory, path: str, lines: Collection[int]) -> lis
 @on_fresh_index
 def unanswered(memory: OpenMemory) -> list[Question]:
     """At most two offers of the last minutes that an agent may not have seen; once. Of a public view: none about private lines."""
-    whole = memory.workspace.whole
-    if not any(one.unseen for one in shown(whole, OFFERED).values()):
+    view = memory.workspace
+    if not any(one.unseen for one in shown(view, OFFERED).values()):
         return []
     from .collect import open_questions
 
-    with locked(whole.memory / "offered.lock", 0.5):
-        last = shown(whole, OFFERED)
-        keep_shown(whole, {ref: one._replace(unseen="") for ref, one in last.items()}, OFFERED)
+    with locked(view.memory / "offered.lock", 0.5):
+        last = shown(view, OFFERED)
+        keep_shown(view, {ref: one._replace(unseen="") for ref, one in last.items()}, OFFERED)
     since = (memory.now - timedelta(minutes=_MINUTES)).isoformat(timespec="seconds")
     found = [*open_questions(memory, [one.doubt for one in last.values() if one.unseen >= since])][:_AGAIN]
     return found if _keep(memory.workspace, found) else []

@@ -127,7 +127,9 @@ def test_lines_that_an_agent_wrote_by_itself_are_offered_once(tmp_path: Path, la
     assert f"- “{new}” ({DAY}#L3) may replace\n" in told and f"“{old}” ({OLD}#L3)" in told and Question.HOW in told
     assert "公寓, flat" not in told and "may replace" not in said(workspace, "post-edit", given)
     ref = told.partition("\n  ")[2].split()[0]
-    assert call(["review", ref, "y"], workspace.root).code == 0  # the command line, as the skill tells it
+    words = told.partition("memctl review ID KEY")[2].partition("`")[0].split()
+    assert call(["review", ref, "y", *words], workspace.root).code == 0  # the command line, as the hook tells it
+    assert f"settles={ref},src=agent" in (workspace.root / DAY).read_text("utf-8")
 
 
 def test_only_what_is_new_counts(tmp_path: Path) -> None:
@@ -140,6 +142,11 @@ def test_only_what_is_new_counts(tmp_path: Path) -> None:
     given = edit(workspace)
     given["tool_response"] = {"originalFile": day.rpartition("- ")[0]}
     assert "“Has no flat”" in (told := said(workspace, "post-edit", given)) and "- “Left" not in told
+    given = edit(workspace, old_string="Sold", new_string="Left")  # a part of a line
+    given["tool_response"] = {"originalFile": day.replace("Has no", "Sold his")}
+    (workspace.memory / "offered.json").unlink()
+    assert "“Has no flat”" in (told := said(workspace, "post-edit", given)) and "- “Left" not in told
+    (workspace.memory / "offered.json").unlink()
     patch = f"*** Begin Patch\n*** Update File: {DAY}\n@@\n {added}\n+{kept}\n*** End Patch"
     given = {"cwd": str(workspace.root), "tool_name": "apply_patch", "tool_input": {"command": patch}}
     assert "- “Left the flat”" in said(workspace, "post-edit", given)
@@ -173,6 +180,25 @@ def test_other_files_and_settled_lines_are_left_in_silence(tmp_path: Path) -> No
     assert "number 11”" in told and told.count(") may replace\n") == 10 and "number 1”" not in told
 
 
+@pytest.mark.parametrize("hidden", [OLD, DAY])
+def test_what_an_agent_may_not_answer_on_the_command_line(tmp_path: Path, hidden: str) -> None:
+    """It is neither named nor taken where a line is private; the same answer of the owner is."""
+    workspace = place(tmp_path, "W @Vera: Lives in a flat in Berlin", "W(private) @Ann: x")
+    told = call(["retain", "Sold her flat", "--about", "Vera", "--source", "agent"], workspace.root).err
+    ref = told.split("`")[1].split()[2]
+    agent = ["review", ref, "n", "--source", "agent"]
+    assert call([*agent, "--dry-run"], workspace.root).code == 0
+    text = (workspace.root / hidden).read_text()
+    (workspace.root / hidden).write_text(
+        text.replace("W @Vera", "W(private) @Vera").replace("W(src=", "W(private,src=")
+    )
+    assert call(agent, workspace.root).code == 1 and call(agent[:3], workspace.root).code == 0
+    told = call(["retain", "Let her flat", "--about", "Vera", "--source", "agent"], workspace.root).err
+    assert "Berlin" not in told or hidden == DAY
+    for wrong in ([*agent[:3], "--source", "web"], ["review", "--source", "agent"]):
+        assert call(wrong, workspace.root).code == 2
+
+
 # -- beside the next prompt --------------------------------------------------------------------------------------------
 
 
@@ -187,7 +213,8 @@ def test_what_was_saved_aside_is_asked_once_more(tmp_path: Path, private: str) -
         f"W{private} @Ann: x",
     )
     words = ["retain", "Sold her flat", "--about", "Vera", "--source", "agent"]
-    assert call(words, workspace.root).err.count("may replace") == 3
+    asked = call(words, workspace.root).err
+    assert asked.count("may replace") == asked.count(" y --source agent`") == 3
     assert said(workspace, "post-edit", {}) == ""
     told = said(workspace, "prompt", {"prompt": "fix the test"}, later=10)
     assert told.count("\n  q-") == 2 and told.count("“Sold her flat”") == 1 and Question.HOW in told

@@ -483,6 +483,19 @@ def test_whatever_is_said_goes_in_once(tmp_path_factory: pytest.TempPathFactory,
             assert not Memory(workspace, lambda: NOW).ingest_exchange(*message).kept
 
 
+@pytest.mark.parametrize(("chat", "owner", "named"), [
+    ("Nora: I live in York.\n\nBen: Nice.\n", "Norah", "Nora, Ben"),
+    ("Nora: I live in York.\n\nBen: Nice.\n", "nora", ""),
+    ("小薇: 我住在柏林。\n\n王方: 好的。\n", "小微", "小薇, 王方"),
+    ("User: I live in York.\n\nAssistant: Noted.\n", "Вера", ""),
+])  # fmt: skip
+def test_an_owner_who_does_not_speak_is_warned_of(tmp_path: Path, chat: str, owner: str, named: str) -> None:
+    (tmp_path / "chat.md").write_text(chat)
+    with open_memory(tmp_path) as memory:
+        told = [each for each in memory.ingest(tmp_path / "chat.md", owner=owner).warnings if "no speaker" in each]
+    assert told == ([f"no speaker is called {owner}; this transcript has {named}"] if named else [])
+
+
 @pytest.mark.parametrize(("told", "chat", "owner", "asked"), [
     ("I live in Berlin", "**User:** Remember that I live in Hamburg.\n\n**Assistant:** Noted.\n", "Nora", "Where do I live? Hamburg"),
     ("I live in Berlin", "**Nora:** I moved to Hamburg.\n\n**Boris:** I moved to Riga.\n\n**Nora:** Fine.\n", "nora", "Where do I live? Hamburg"),

@@ -227,12 +227,7 @@ class _Finder:
         if not statement or not _speaks(entry) or statement.speaker in reading.listed("machine"):
             return []
         chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
-        names = list(self._names(entry))
-        like = queries.lines_like(self._index, entry, names, chosen, _BESIDE) if chosen else []
-        if chosen and names and "" not in names and (said := {*terms(statement.text)} & statement.names):
-            # What names nobody may say in its text whom it is about.
-            nameless = queries.lines_like(self._index, entry, [], [*said], _BESIDE)
-            like += [row for row in nameless if not row.names]
+        like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
         told = self._at_most(entry, _TALE)
         before = [row for row in like if _speaks(row) and row.told < told and self._is_other(row, entry)]
         self.read(before)
@@ -367,11 +362,6 @@ class _Finder:
         if _names_another(newer, _REPLACES):
             return None
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
-        if one and other and newer.names and not older.names and "" not in self._names(newer):
-            if not self._is_named(newer, {*terms(one.text)}):
-                return None
-            other = other._replace(names=frozenset())  # the name is what the two share
-            self._unweighed.append(other)
         change = judge_change(one, other, self._weight) if one and other else None
         if not change or not other or not older.names or newer.names or change.judgement.rule == KIND:
             return change

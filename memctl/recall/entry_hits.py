@@ -307,12 +307,6 @@ def _head_of_table(memory: OpenMemory, entry: Row, hit: Hit) -> PassageLine | No
     return PassageLine(rule, rule, content_of(Role.ROW, [lines[rule - 1]]), False) if rule and lines[rule] else None
 
 
-def under_its_head(memory: OpenMemory, entry: Row, hit: Hit) -> Hit:
-    """A hit that is a row of a table with the head above it: without that its cells say little."""
-    head = _head_of_table(memory, entry, hit)
-    return replace(hit, content=f"{head.content}\n{hit.content}") if head else hit
-
-
 def is_match(found: Score | None) -> bool:
     """True for what was found by its own words or by its meaning, not by the lines beside it."""
     return found is not None and bool(found.why.keys() & {"lexical", "vector", "slot", "recent"})

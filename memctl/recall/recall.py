@@ -491,7 +491,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
                 has_passage[hit.source] = entry
             elif entry_hits.leads_a_list(entry, hit):
                 has_passage[hit.source] = entry
-            hits.append(entry_hits.under_its_head(memory, entry, hit))
+            hits.append(hit)
         if len(hits) >= enough:
             break
     is_question = query.in_chat or len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))

@@ -43,7 +43,7 @@ def readers_cases() -> Iterator[Case]:
         for name, values in {
             "query": (5, ["x"], {"x": 1}, True, "x" * 32_001),
             "since": (5, "gibberish", "x" * 1001), "until": (False, "32. Mai"), "on": ([], "never ever"), "as_of": (0, "?"),
-            "about": ("Irina", [5], [None], ["x" * 1001], ["x"] * 51), "kind": ("world", ["fact"], [1], ["note"] * 51),
+            "about": (5, [5], [None], ["x" * 1001], ["x"] * 51), "kind": ("world", ["fact"], [1], ["note"] * 51),
             "key": (1, "x" * 1001), "min_confidence": (2, -0.1, "0.5", True), "k": (0, -1, 51, "10", 1.5, True, 10**30),
             "budget": (99, 20_001, "all"), "history": ("yes", 1), "hops": (0, 4, "2"), "private": (True,), "qery": ("x",),
             "format": ("json",), "workspace": ("/",), "explain": (True,), "public": (False,),
@@ -103,7 +103,7 @@ def writers_cases() -> Iterator[Case]:
         ),
         "forget": (
             {}, {"confirm": "forget-1-000000000000"}, {"ids": ["nets-12"], "confirm": "yes"}, {"ids": ["no-such-id"]},
-            {"ids": ["nets-12"], "confirm": "forget-1-000000000000"}, {"ids": ["nets-12"], "apply": True}, {"ids": "nets-12"},
+            {"ids": ["nets-12"], "confirm": "forget-1-000000000000"}, {"ids": ["nets-12"], "apply": True}, {"ids": 12},
             {"about": ["Dumpling"], "include_exempt": True}, {"before": "gibberish"}, {"source": "nowhere"}, {"expired": "yes"},
             {"ids": ["nets-12"], "confirm": True},
         ),
@@ -114,10 +114,10 @@ def writers_cases() -> Iterator[Case]:
     yield from (
         tool("retain", text="x", **{name: value})
         for name, values in {
-            "kind": ("note", "fact", 1, "w"), "about": ("Irina", ["a]b"], [""]), "confidence": (1.1, -0.1, "0.9"),
+            "kind": ("note", "fact", 1, "w"), "about": (5, ["a]b"], [""]), "confidence": (1.1, -0.1, "0.9"),
             "source": ("owner", "", "root", "web:", "system:x", 5), "when": ("gibberish", 5), "until": ("x",), "importance": (2,),
             "outcome": ("maybe", True), "private": ("yes",), "date": ("2020-01-01",), "path": ("memory.md",), "day": ("x",),
-            "dry_run": ("no",), "supersedes": ("nets-12", [5]),
+            "dry_run": ("no",), "supersedes": (12, [5]),
         }.items()
         for value in values
     )  # fmt: skip

@@ -1,3 +1,3 @@
 """The statements that other rooms ask of the index."""
 
-__all__ = ["beliefs", "entries", "filters", "forget", "names"]
+__all__ = ["entity_names", "entries", "evidence", "filters", "traces"]

@@ -482,12 +482,6 @@ def test_what_a_newer_line_may_have_replaced_is_listed_until_it_is_settled(
 @pytest.mark.parametrize(
     ("one", "other", "reason"),
     [
-        (
-            "W: We use Jenkins for CI",
-            "W @Jenkins: Jenkins was switched off, everything builds on GitLab now",
-            "Jenkins",
-        ),
-        ("W: Сборки идут в Дженкинсе", "W @Дженкинс: Дженкинс отключили, теперь всё собирает Гитлаб", "Дженкинсе"),
         ("W @A: The rent of the flat is high", "W @A: The landlord now wants more rent", "rent"),
     ],
 )

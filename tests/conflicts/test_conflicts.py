@@ -482,12 +482,14 @@ def test_what_a_newer_line_may_have_replaced_is_listed_until_it_is_settled(
 @pytest.mark.parametrize(
     ("one", "other", "reason"),
     [
-        ("W @A: The rent of the flat is high", "W @A: The landlord now wants more rent", "rent"),
+        ("The rent of the flat is high", "The landlord now wants more rent", "rent"),
+        ("Снимает комнату у вокзала", "Переехала в общежитие", "Снимает комнату against Переехала общежитие"),
+        ("租了一间房", "搬到宿舍了", "租了 against 搬到宿舍"),
     ],
-)
+)  # fmt: skip
 def test_a_reason_is_words_of_the_lines(tmp_path: Path, one: str, other: str, reason: str) -> None:
-    """Of a line that names nobody, the name of whom the newer one is about: its text says whom it means."""
-    told(tmp_path, f"10-30 {one} ^aa", f"11-16 {other} ^bb")
+    """A question names what stands in its two lines, not the topic that a rule found in them."""
+    told(tmp_path, f"10-30 W @A: {one} ^aa", f"11-16 W @A: {other} ^bb")
     (question,) = memory_on(Workspace(tmp_path), TODAY).review()
     assert question.why.partition(": ")[2] == reason
 

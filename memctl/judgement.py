@@ -45,6 +45,7 @@ RULES: dict[str, Measured] = {
     "denied": Measured(16, 22),
     "another view": Measured(10, 12),
     "same topic": Measured(97, 187),
+    "same topic, hedged": Measured(7, 7),
     "model": Measured(0, 0),
     # replacement and conflict: what was found in LoCoMo and BEAM, `python bench/replacement.py --real WORKSPACE…`, and in
     # fixtures/workspace; where nothing was found, nothing is known, and all of them ask. ("value" between facts was right 28

@@ -7,8 +7,8 @@ share c0 was for it. Evidence adds its weight to one side; confidence is the mea
 
 s is the strength, which a page must be able to spell (`_STRENGTHS`, markdown/grammar.py):
     1    `for=`, `against=`, an answer to a question of review, the same words again, hedged or not
-    1/2  INFERRED: what a rule of stance finds (`_apply` in replay.py), and where a model answered
-    0    hedged, hearsay, aside or about the past, without a mark: `WEIGHS_NOTHING` in stance/stance.py
+    1/2  INFERRED: what a rule of stance finds, and where a model answered
+    0    ASKED: what no rule is certain of, hedged lines (`same topic, hedged`) among it
 
 u is 1, 1/2, 1/3 … for the items of one source on one day, strongest first, those for and those against in one series. Who
 says a thing ten times in a day moves it as three witnesses would; who says both at once moves little.
@@ -34,6 +34,9 @@ from ..language.names import mentions
 from ..markdown.grammar import Bullet, code_of
 
 INFERRED = 0.5  # weight of evidence that a rule of stance finds, beside that which a mark gives
+ASKED = {
+    "same topic, hedged": 0.0
+}  # weight, by the rule of the judgement, of evidence to be asked; over 0 it counts, and is not asked
 LOWEST, HIGHEST = 0.02, 0.98  # no belief is ever surer
 
 _GUESSED, _WRITTEN = 2.0, 4.0  # k: how many observations a statement is worth, without and with a number

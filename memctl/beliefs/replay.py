@@ -336,12 +336,13 @@ class _Run:
             judgement = self._judgement(belief, line)
             if judgement is None:
                 continue
-            if not judgement.is_certain:
+            weight = confidence.INFERRED if judgement.is_certain else confidence.ASKED.get(judgement.rule)
+            if not weight:
                 self._ask(belief, line, judgement)
             elif judgement.kind == "reversal":
                 self._end(belief, line, judgement.reason)
             else:
-                self._add_evidence(belief, _evidence(line, judgement.verdict, confidence.INFERRED, judgement.reason))
+                self._add_evidence(belief, _evidence(line, judgement.verdict, weight, judgement.reason))
         if is_opinion and not says_again:
             self._state(line)
 

@@ -21,9 +21,9 @@ from ..language.synonyms import groups
 from ..language.words import languages, lines, pattern, without_yo
 
 _SILENT = frozenset(("aside", "hearsay"))
-WEIGHS_NOTHING = frozenset(("aside", "hearsay", "hedge", "past"))
-"""Marks of a line of which no rule is certain: hedged evidence is at most a question, whose answer weighs 1 (beliefs/confidence.py).
-One that is to weigh something goes from here, and its words from the text of which `read` makes views: left in, it is about them."""
+_DOUBTED = frozenset(("aside", "hearsay", "hedge", "past", "unsure"))
+"""Marks of which no rule is certain: what has one is at most a question. Take none out, a rule would END beliefs then; what a
+question weighs until it is answered stands in beliefs/confidence.py. `hedge` is of words, `unsure` of how a clause is built."""
 _TURNING = frozenset(("now", "turn"))
 _ALIKE = 1 / 3  # of what a view is about, for a question
 _SEVERAL = 2  # things that two plain statements must share, for a question
@@ -120,9 +120,12 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     others = any(canonical(name) not in shared for name in told)
     other = held.letters != said.letters or opposed(held.spelled, said.spelled) is not None
     other |= not _listed_terms("telling").isdisjoint(held.small ^ said.small)
-    plain = not (others or (held.marks | said.marks) & WEIGHS_NOTHING or other)
-    is_opinion = fact.kind is Kind.OPINION
-    return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
+    doubts, is_opinion = (held.marks | said.marks) & _DOUBTED, fact.kind is Kind.OPINION
+    if others or other:
+        return _asked(pairs, is_opinion)
+    return (None if doubts else next(_found(pairs, is_opinion), None)) or _asked(
+        pairs, is_opinion, doubts == {"hedge"} <= said.marks
+    )
 
 
 def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:
@@ -132,7 +135,7 @@ def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:
     """
     for rule in RULES:
         for pair in pairs:
-            unsure = pair.held.before | pair.said.before or (pair.held.marks | pair.said.marks) & WEIGHS_NOTHING
+            unsure = pair.held.before | pair.said.before or (pair.held.marks | pair.said.marks) & _DOUBTED
             found = None if unsure else rule(pair)
             if found and found[1] != "for" and "once" in pair.belief.marks | pair.fact.marks:
                 continue
@@ -143,7 +146,7 @@ def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:
                 yield judged(*found, name, f"{name}: {_words(pair, pair.shared)}")
 
 
-def _asked(pairs: list[ViewPair], is_opinion: bool) -> Judgement | None:
+def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> Judgement | None:
     """The question that two lines about the same are worth: what a person likes or wants, or most of a statement."""
     worth = [pair for pair in pairs if _is_alike(pair)]
     if not worth:
@@ -158,7 +161,9 @@ def _asked(pairs: list[ViewPair], is_opinion: bool) -> Judgement | None:
     changed = not agree or "now" in pair.said.marks or bool(all(numbers) and not numbers[0] & numbers[1])
     if is_opinion and changed and pair.held.felt == pair.said.felt and pair.held.felt:
         return judged("reversal", "ended", "another view", f"another view: {words}")
-    return judged("evidence", "for" if agree else "against", "same topic", f"same topic: {words}")
+    is_hedged &= "unsure" not in pair.held.marks | pair.said.marks
+    rule = "same topic, hedged" if is_hedged else "same topic"
+    return judged("evidence", "for" if agree else "against", rule, f"same topic: {words}")
 
 
 def _words(pair: ViewPair, shared: frozenset[str]) -> str:
@@ -206,8 +211,8 @@ class View(NamedTuple):
 
     `things` are keys of what it is about, `head` the first of them, `before` those of what stands before an attitude: whose attitude it is. `sign` is -1
     for what is denied, disliked or over. `felt` is `like` or `want` for an attitude, empty for a plain statement. `ended`:
-    it held until now; `instead`: something else took its place. `marks` say why it may not count (`aside`, `hedge`,
-    `hearsay`, `past`), that it is new (`now`), limited (`turn`) or of one time (`once`).
+    it held until now; `instead`: something else took its place. `marks` say why it may not count (`_DOUBTED`), that it is new
+    (`now`), limited (`turn`) or of one time (`once`).
     """
 
     things: frozenset[str] = frozenset()
@@ -446,7 +451,7 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
             view = view._replace(ended=view.ended or view.sign < 0)
             continue
         turned = view.felt or view.ended or view.sign < 0
-        unsure = marks | {"hedge"}  # "hates tea without milk", "does not mean to stop"
+        unsure = marks | {"unsure"}  # "hates tea without milk", "does not mean to stop"
         if turned and kind == "not":
             view = view._replace(marks=unsure)
         if view.things and (turned or kind == "instead"):
@@ -464,11 +469,11 @@ def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last:
 
 def _turned(view: View, kind: str, last: View | None) -> View:
     if kind == "instead":  # "does not prefer coffee to tea", "for long trips prefers planes to trains"
-        unsure = {"hedge"} if last and (last.sign < 0 or last.before) else set()
+        unsure = {"unsure"} if last and (last.sign < 0 or last.before) else set()
         return view._replace(sign=-1, instead=True, felt=last.felt if last else "", marks=view.marks | unsure)
     if kind == "not":
         return view._replace(sign=-view.sign)
     if kind == "end":  # who wants to stop, or did not, has not stopped
-        unsure = {"hedge"} if view.felt or view.sign < 0 else set()
+        unsure = {"unsure"} if view.felt or view.sign < 0 else set()
         return view._replace(sign=-1, ended=True, marks=view.marks | unsure)
     return view._replace(felt="want" if kind == "want" else "like", sign=-view.sign if kind == "dislike" else view.sign)

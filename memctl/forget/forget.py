@@ -12,13 +12,17 @@ What is left of a line, and where:
 Nothing of it, no text, name, id or hash:
 
     forget/erase.py            managed blocks (`without_copies`), evidence and beliefs (`without_evidence`)
-    index/queries/traces.py    both indexes, deleted bytes too (`expunge`); what was made of them (`drop_derived`)
+    index/queries/traces.py    both indexes, deleted bytes too (`expunge`); review's and reflect's files, partly written ones (`drop_derived`)
     vectors/embed.py           vectors (`erase_vectors`)
-    index/open_memory.py       the record of what was recalled (`drop_recalled`); session files go as a whole
+    index/open_memory.py       the record of what was recalled (`drop_recalled`)
+    here, `_expunge`           session files and copies of shared memory go as a whole
 
 Not ours to change, and named in the report (`left`, `warnings`): git's history, the transcript that told it, lines of the same
 words, labels of `memctl eval`, pages that a person wrote about it, managed blocks that somebody edited. What was published to
 shared memory stands there until the next `publish`; pages of `view --out`, exports and backups are not looked for.
+
+A new file of .memory/ goes by one of these. Tests: `test_not_a_byte_is_left` and `test_no_derived_file_confirms_a_guess`
+(tests/forget/test_forget.py), `test_forgotten_lines_go` (tests/shared/test_publish.py), tests/torture/forgotten.py.
 """
 
 from __future__ import annotations
@@ -213,6 +217,8 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
         drop_recalled(at.workspace, {line.ref for line in report.lines})
         for path in at.workspace.memory.glob(f"{SESSION}*"):  # a chat may have stated the same in other words
             path.unlink(missing_ok=True)
+        if (copies := at.workspace.memory / "shared").exists():
+            rmtree(copies)  # what was published here and read back is among it; each is fetched again
         view, why = at.public(), None
         if view.workspace.hides:
             why = view.run(_cleaned)

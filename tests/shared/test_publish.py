@@ -71,11 +71,13 @@ def test_only_what_changed_travels(server: Postgres, tmp_path: Path) -> None:
 
 
 def test_forgotten_lines_go(server: Postgres, tmp_path: Path) -> None:
-    """What `forget` took out is in no row afterwards, its words neither."""
+    """What `forget` took out is in no row afterwards, its words neither; and in no copy that was read back."""
     root = write_pages(tmp_path / "w", PAGES).root
     publish(server, root)
     with memory_on(Workspace(root)) as memory:
+        assert memory.shared(server.url("alice")).recall(["notes"], memory.query("tea")).hits
         memory.forget(ids=["f-tea00001"], apply=True)
+    assert not [path for path in root.rglob("*") if path.is_file() and b"tea" in path.read_bytes()]
     publish(server, root)
     row = server.sql("SELECT content, terms FROM memctl.pages WHERE path = %s", LOG)[0]
     assert "tea" not in bytes(row[0]).decode() and "tea" not in row[1] and "кофе" in bytes(row[0]).decode()

@@ -200,7 +200,7 @@ class Lexer:
             for word in (word for entry in entries for word in _spellings(entry)):
                 readings = self._table.setdefault(word, {})
                 readings |= dict.fromkeys(_expand(name, word, shy, alone), int(value))
-                core |= {word} if name in _CORE else set()
+                core |= {word, word.partition("-")[0]} if name in _CORE else set()
         self._core = frozenset(core)
         for word in [w for w in self._table if "ago_unit" in self._table[w]]:
             self._table.update({word + tail: {} for tail in words_of("dates", "opens a word", chosen)})

@@ -12,6 +12,7 @@ from strategies import examples
 
 from memctl.facts import Period
 from memctl.language.dates import Mention, find_times, parse_when, valid_from_text
+from memctl.language.dates_lexer import Lexer
 
 TODAY = date(2025, 11, 29)  # a Saturday
 
@@ -129,6 +130,14 @@ HOSTILE = ["may ", "Nov 27 – ", "с 27 по ", "上周五", "2025-", "1.", "in
 def test_work_grows_with_the_text_and_not_its_square(part: str) -> None:
     assert call_growth(lambda text: find_times(text, TODAY), lambda n: part * (n // len(part))) < 2.5
     assert parse_when(part * 100_000, TODAY) is None
+
+
+@pytest.mark.parametrize("text", ["na terça-feira", "na segunda-feira", "ВО ВТОРНИК-ДЕНЬ"])
+def test_a_word_with_a_hyphen_is_one(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a language whose weekdays are written so; no part of them is a word of its own."""
+    words = {"words": ("weekday 1 terça-feira segunda-feira вторник-день",)}
+    monkeypatch.setattr("memctl.language.dates_lexer.lines", lambda *_: words)
+    assert (pt := Lexer(("pt",))).may_hold_time(text) and "weekday" in pt.tokens(text, TODAY)[-1].readings
 
 
 def test_a_mention_is_a_value() -> None:

@@ -24,9 +24,8 @@ from memctl.language import words
 from memctl.language.analyzer import terms
 from memctl.language.tokens import estimate
 from memctl.language.words import languages, lines
-from memctl.markdown.attributes import ATTRIBUTES
+from memctl.markdown.attributes import ATTRIBUTES, FILTERS
 from memctl.notes.settings import KEYS, Settings
-from memctl.recall.query import FILTERS
 from memctl.server.mcp_tools import TOOLS
 
 ROOT = Path(__file__).parents[1]

@@ -2,7 +2,8 @@
 
 A key with its type (`?` may be null, `*` is a list) and value is a row of `HIT`, or of `SOMETIMES` where it is left out for None: JSON, HTTP,
 MCP and their schemas follow. What does not follow from the fields of `Hit` is one more of them, with a default, filled by `_hit` in
-recall/entry_hits.py. Its test is a line of tests/data/recall.jsonl; `make recorded` writes the answers that tests keep.
+recall/entry_hits.py; the hit of a candidate (review/collect.py) has no row of the index, so its type is `?` or it has a default. No page of
+docs lists the keys: CHANGELOG.md alone tells. Its test is a line of tests/data/recall.jsonl; `make recorded` writes the answers that tests keep.
 """
 
 from __future__ import annotations

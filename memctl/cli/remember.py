@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import Usage
 from ..hits import Answer, by_page, merged
-from ..markdown.attributes import ATTRIBUTES
+from ..markdown.attributes import ATTRIBUTES, FILTERS
 from .call import ABOUT, AS_OF, DRY_RUN, Call, argument, command, flag, one_of, option, parameter
 from .render_hits import print_answer, print_conversations, print_passages, print_retained, print_slots
 
@@ -21,6 +21,14 @@ _FLAGS = [
     if each.is_flag
     else parameter(each.long, list[str] | None if each.many else str | None, option(each.flag, each.help, each.metavar))
     for each in sorted(ATTRIBUTES, key=lambda each: each.hidden)
+]
+_FILTERS = [
+    parameter(each.parameter, float | None, option(each.flag, each.help, min=0, max=1))
+    if each.value == "share"
+    else parameter(
+        each.parameter, list[str] | None if each.many else str | None, option(each.flag, each.help, each.metavar)
+    )
+    for each in FILTERS
 ]
 _WHOSE = option("--about -a", "Whose slot.", "NAME")
 
@@ -57,25 +65,14 @@ def retain(
     print_retained(call, done, dry_run, view.near(done, aside=not call.out.json) if is_asked else ())
 
 
-@command("recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)
+@command(
+    "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', _FILTERS, after="k", paged=True, several=True
+)
 def recall(
     call: Call,
     query: list[str] | None = argument("[QUERY]…", "Words; also @Name, #tag, kind:opinion, since:30d.", default=None),
     *,
     k: int | None = option("--k -k", "How many hits at most [default: 10, or as many as fit into --budget].", min=1, max=1000),
-    since: str | None = option("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN"),
-    until: str | None = option("--until", "Up to then.", "WHEN"),
-    on: str | None = option("--on", "Within that day, month or phrase.", "WHEN"),
-    as_of: str | None = AS_OF,
-    about: list[str] | None = ABOUT,
-    kind: list[str] | None = option("--kind", "world, experience, opinion, observation or note.", "KIND"),
-    key: str | None = option("--key", "Only facts that fill this slot.", "KEY"),
-    min_confidence: float | None = option("--min-confidence", "Leave out opinions of less confidence.", min=0, max=1),
-    min_importance: float | None = option("--min-importance", "Only lines with i= of at least that.", min=0, max=1),
-    tag: list[str] | None = option("--tag", "Lines and pages with that #tag, or one below it.", "TAG"),
-    links_to: list[str] | None = option("--links-to", "Lines that link to that page.", "PAGE"),
-    path: list[str] | None = option("--path", "Only that page, folder or glob: 'memory/2025-11-*.md'.", "GLOB"),
-    heading: str | None = option("--heading", "Only below headings with these words.", "TEXT"),
     no_vectors: bool = flag("--no-vectors", "By words only."),
     hops: int = option("--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3),
     per_page: int | None = option("--per-page", "Hits of one document at most [1]; 0: all of its lines.", "N", min=0),
@@ -87,18 +84,16 @@ def recall(
     unseal: bool = UNSEAL,
     interactive: bool = flag("--interactive -i", "Type, see, choose a hit, and open it in your editor."),
     format: str | None = option("--format -f", "text, json, jsonl, md or paths [default: text].", "FORMAT"),
+    **given: Any,
 ) -> int:  # fmt: skip
     """Find facts, each with its citation. Without a query: the newest within the filters. -w may be given again: the best of each."""
     one_of("--by", by, ("page",), "page")
-    memory, per_page = call.memory, (0 if by else 1) if per_page is None else per_page
-    if (call.also or among) and (interactive or unseal or any(each.startswith("/") for each in path or ())):
+    memory, per_page, paths = call.memory, (0 if by else 1) if per_page is None else per_page, given["path"] or ()
+    if (call.also or among) and (interactive or unseal or any(each.startswith("/") for each in paths)):
         raise Usage("several workspaces take no --interactive, no --unseal and no absolute --path", "name one")
     if call.also and among:
         raise Usage("--in and several -w exclude each other", "run one after the other")
-    filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}
-    filters |= {"key": key, "as_of": as_of, "min_confidence": min_confidence, "per_page": per_page}
-    filters |= {"tags": tag or (), "links_to": links_to or (), "heading": heading, "min_importance": min_importance}
-    filters |= {"paths": [each.removeprefix(f"{memory.workspace.root}/") for each in path or ()]}
+    filters = given | {"per_page": per_page, "path": [each.removeprefix(f"{memory.workspace.root}/") for each in paths]}
     query_read = memory.query(" ".join(query or ()), **filters)
     if interactive:
         from .moves import pick_and_open

@@ -1,8 +1,13 @@
-"""The attributes of the line grammar, each declared once: docs/grammar.md has them as a table.
+"""The attributes of the line grammar and the filters of a question, each declared once: docs/grammar.md has the first as a table.
 
-The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow from this table.
+The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow from `ATTRIBUTES`.
 A new attribute is a field of Fact and a row here; its JSON, if hits are to have it, a row of `SOMETIMES` in hits.py; then `make docs`. By hand:
-tests/markdown/test_grammar.py, tests/strategies.py; with `reply` docs/act.md; with `tool` the bound of tokens in server/mcp_tools.py.
+tests/markdown/test_grammar.py, tests/strategies.py; with `reply` docs/act.md; with `tool` the room in tokens of server/mcp_tools.py.
+
+What `name:value` means in a question, the flags of `memctl recall`, the parameters of HTTP and MCP, and the sentence "no entry passes the
+filter …" follow from `FILTERS`. A new filter is a row here, a field of Query (index/queries/entries.py) and its SQL (filters.py beside that);
+then `make docs`. By hand: tests/recall/test_selection.py, docs/retrieval.md, `Memory.query`. Recall can filter by what a row of the index
+has alone: an attribute without a column needs one first (index/schema.sql, the fields of index/row.py, `_entry` in index/rows.py).
 """
 
 from __future__ import annotations
@@ -148,3 +153,46 @@ ATTRIBUTES = (
 """In the order in which a line has them."""
 
 BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}
+
+
+class QueryFilter(NamedTuple):
+    """A filter of recall: its `name` in a question and as a flag, the `field` of Query that holds it, and which `value` it takes.
+
+    Values are read by `_READERS` of recall/query.py. `many` may stand again. `tool` is what the MCP tool tells a model (None: there
+    the question alone takes it).
+    """
+
+    name: str
+    field: str
+    value: str
+    metavar: str
+    help: str
+    many: bool = False
+    tool: str | None = None
+
+    @property
+    def flag(self) -> str:
+        """The flag of `memctl recall`."""
+        return "--about -a" if self.name == "about" else f"--{self.name}"
+
+    @property
+    def parameter(self) -> str:
+        """Its name as a parameter."""
+        return self.name.replace("-", "_")
+
+
+FILTERS = (
+    QueryFilter("about", "about", "name", "NAME", "Whom or what it is about; may be given again.", many=True, tool="Names"),
+    QueryFilter("kind", "kinds", "kind", "KIND", "world, experience, opinion, observation or note.", many=True, tool=""),
+    QueryFilter("key", "key", "text", "KEY", "Only facts that fill this slot.", tool="Slot, such as db"),
+    QueryFilter("since", "days", "time", "WHEN", 'From then on: 30d, 2025-11, "last week".', tool='30d, 2025-11, "last week"'),
+    QueryFilter("until", "days", "time", "WHEN", "Up to then.", tool=""),
+    QueryFilter("on", "days", "time", "WHEN", "Within that day, month or phrase.", tool=""),
+    QueryFilter("as-of", "as_of", "time", "WHEN", "Answer as of that day, from what was known by then.", tool="As known by that day"),
+    QueryFilter("min-confidence", "min_confidence", "share", "SHARE", "Leave out opinions of less confidence.", tool=""),
+    QueryFilter("min-importance", "min_importance", "share", "SHARE", "Only lines with i= of at least that."),
+    QueryFilter("tag", "tags", "tag", "TAG", "Lines and pages with that #tag, or one below it.", many=True, tool=""),
+    QueryFilter("links-to", "links_to", "page", "PAGE", "Lines that link to that page.", many=True, tool=""),
+    QueryFilter("path", "paths", "path", "GLOB", "Only that page, folder or glob: 'memory/2025-11-*.md'.", many=True),
+    QueryFilter("heading", "heading", "words", "TEXT", "Only below headings with these words."),
+)  # fmt: skip

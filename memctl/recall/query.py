@@ -15,6 +15,7 @@ from ..index.queries.filters import has_phrase, has_tag
 from ..language.analyzer import terms
 from ..language.dates import parse_when
 from ..language.names import AT_NAME, TAG, WIKI_NAME, bare_name, link_target, read_name
+from ..markdown.attributes import FILTERS, QueryFilter
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
 from .wording import question_times
@@ -38,57 +39,21 @@ def _share(value: str) -> float:
     return share
 
 
-def _page(value: str) -> list[str]:
-    return [_fitting(link_target(bare_name(value)).removesuffix(".md").rpartition("/")[2])]
-
-
-class QueryFilter(NamedTuple):
-    """A filter: its `name` in a question and as a flag, and the `field` of Query that holds it.
-
-    `read` gives the value of a word, or a list of them for one that may stand again; ValueError for a word without a
-    meaning, which `cure` tells how to write. Without it the word is a time.
-    """
-
-    name: str
-    field: str
-    read: Callable[[str], Any] | None
-    cure: str = "see `memctl recall --help`"
-    many: bool = False
-
-    @property
-    def given(self) -> str:
-        """Its name among the filters that a caller gives."""
-        return self.field if self.many else self.name.replace("-", "_")
-
-
-_TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
-FILTERS = (
-    QueryFilter("about", "about", lambda value: [_fitting(bare_name(value))], many=True),
-    QueryFilter(
-        "kind", "kinds", lambda value: list(map(Kind.of, value.split(","))),
-        "kinds are world, experience, opinion, observation, note", many=True,
-    ),
-    QueryFilter("key", "key", _fitting),
-    QueryFilter("since", "days", None, _TIME),
-    QueryFilter("until", "days", None, _TIME),
-    QueryFilter("on", "days", None, _TIME),
-    QueryFilter("as-of", "as_of", None, _TIME),
-    QueryFilter("min-confidence", "min_confidence", _share, "a number from 0 to 1"),
-    QueryFilter("min-importance", "min_importance", _share, "a number from 0 to 1"),
-    QueryFilter(
-        "tag", "tags", lambda value: [_fitting(value, re.fullmatch(TAG, f"#{value.removeprefix('#')}"))],
-        "write project or project/alpha", many=True,
-    ),
-    QueryFilter("links-to", "links_to", _page, "name a page", many=True),
-    QueryFilter(
-        "path", "paths", lambda value: [_fitting(value.removeprefix("./").rstrip("/"))],
-        "write a page, a folder or a glob: memory/2025-11-*.md, bank/", many=True,
-    ),
-    QueryFilter("heading", "heading", lambda value: _fitting(value, terms(value)), "write words of a heading"),
-)  # fmt: skip
-"""The filters of a question, each also as `name:value` inside its words. Their SQL is that of index/queries/filters.py."""
+_HELP = "see `memctl recall --help`"
+_READERS: dict[str, tuple[Callable[[str], Any] | None, str]] = {
+    "time": (None, 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'),
+    "text": (_fitting, _HELP),
+    "words": (lambda value: _fitting(value, terms(value)), "write words of a heading"),
+    "share": (_share, "a number from 0 to 1"),
+    "name": (lambda value: [_fitting(bare_name(value))], _HELP),
+    "kind": (lambda value: list(map(Kind.of, value.split(","))), "kinds are world, experience, opinion, observation, note"),
+    "tag": (lambda value: [_fitting(value, re.fullmatch(TAG, f"#{value.removeprefix('#')}"))], "write project or project/alpha"),
+    "page": (lambda value: [_fitting(link_target(bare_name(value)).removesuffix(".md").rpartition("/")[2])], "name a page"),
+    "path": (lambda value: [_fitting(value.removeprefix("./").rstrip("/"))], "write a page, a folder or a glob: memory/2025-11-*.md, bank/"),
+}  # fmt: skip
+"""What reads each `value` of `FILTERS`, a list where it may stand again, and how to write what it refuses with ValueError."""
 _BY_NAME = {each.name: each for each in FILTERS}
-_GIVEN = {each.given: each for each in sorted(FILTERS, key=lambda each: not each.many)}
+_GIVEN = {each.parameter: each for each in FILTERS} | {each.field: each for each in FILTERS if each.many}
 _FILTER = re.compile(
     rf"(?<!\S)(?:-(?P<without>\"[^\"]+\"|[^\W\d_][\w-]*)(?=[\s,.;:!)]|$)|(?P<literal>\"[^\"]+\"|«[^»]+»|“[^”]+”|「[^」]+」)|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
     rf"|(?P<tag>{TAG})(?=[\s,.;:?!)]|$)|(?P<field>{'|'.join(_BY_NAME)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
@@ -107,11 +72,11 @@ def read_query(text: str, today: date, **given: Any) -> Query:
     filters = _Filters(today, is_sentence=text.rstrip().endswith(("?", "\uff1f")))
     for name, each in _GIVEN.items():
         values = given.get(name)
-        for value in several(values) if each.many or values is None else [values]:
+        for value in several(values or None) if each.many or values is None else [values]:
             try:
                 filters.set(each, value.value if isinstance(value, Kind) else str(value))
             except ValueError:
-                raise Usage(f"--{each.name} {value!r} is not understood", each.cure) from None
+                raise Usage(f"--{each.name} {value!r} is not understood", _READERS[each.value][1]) from None
     asked = question_in(text)
     words = " ".join(_FILTER.sub(filters.take, asked).split())
     return filters.query(words, text if asked != text else "")
@@ -137,13 +102,13 @@ class _Filters:
 
     def set(self, which: QueryFilter, value: str) -> None:
         """Set one filter; ValueError if its value means nothing."""
-        value = value.strip()
-        if which.read is None:
+        value, read = value.strip(), _READERS[which.value][0]
+        if read is None:
             self._set_time(which.name, value)
         elif which.many:
-            self._many.setdefault(which.field, {}).update(dict.fromkeys(which.read(value)))
+            self._many.setdefault(which.field, {}).update(dict.fromkeys(read(value)))
         else:
-            self._single[which.field] = which.read(value)
+            self._single[which.field] = read(value)
 
     def _set_time(self, name: str, value: str) -> None:
         period = parse_when(value, self._today)

@@ -19,8 +19,8 @@ from ..index.row import Entity
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import is_han
 from ..language.tokens import estimate
+from ..markdown.attributes import FILTERS
 from ..markdown.escape import many
-from .query import FILTERS
 from .wording import capitals
 
 _SHORT_HIT = 32  # tokens; few hits take less

@@ -75,7 +75,7 @@ def _recall(served: Served, asked: Body) -> dict[str, Any]:
     view, given = served.memory.public(), dict(asked)
     how = {name: given.pop(name) for name in ("k", "history", "vectors", "budget", "hops") if name in given}
     words, explain, names = given.pop("query", ""), given.pop("explain", False), given.pop("in", None)
-    query = view.query(words, per_page=given.pop("per_page", 1), **requests.query_filters(given))
+    query = view.query(words, per_page=given.pop("per_page", 1), **given)
     answer = served.memory.shared().recall(names, query, **how) if names else view.recall(query, **how)
     made = answer_json(answer, explain)
     notes = [requests.parameters_for_flags(note, requests.RecallRequest.model_fields) for note in made["warnings"]]

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from ..errors import MemctlError, NothingFound, Refused, Usage
 from ..facts import fields
 from ..hits import HIT
-from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
+from ..markdown.attributes import ATTRIBUTES, FILTERS, ORIGIN, Attribute, QueryFilter
 from ..markdown.escape import one_line, printable
 
 if TYPE_CHECKING:
@@ -61,42 +61,33 @@ class Parameters(BaseModel):
 
 class _Recall(Parameters):
     query: Annotated[str, Field(max_length=32_000)] = optional("Words, any language; also path:bank/ heading:X")
-    since: Text = optional(WHEN)
-    until: Text = optional()
-    on: Text = optional()
-    as_of: Text = optional("As known by that day")
-    about: Names = optional("Names")
-    kind: Annotated[list[AnyKind], Field(max_length=5)] = optional()
-    key: Text = optional("Slot, such as db")
-    min_confidence: Share = optional()
-    tag: Text = optional()
-    links_to: Text = optional()
     history: bool = optional("Older versions too")
     hops: Whole = optional("2-3: also lines related by names", ge=1, le=3)
 
 
-class RecallTool(_Recall):
-    """The parameters of the tool recall."""
+def _filter(which: QueryFilter, description: str) -> tuple[Any, Any]:
+    """A filter of recall as a parameter."""
+    kinds: dict[str, Any] = {"share": Share, "name": Names, "kind": Annotated[list[AnyKind], Field(max_length=5)]}
+    return kinds.get(which.value, Text), optional(description or None)
 
-    k: Whole = optional(ge=1, le=50)
-    budget: Whole = optional("Most tokens, filled without k [1500]", ge=100, le=20_000)
 
-
-class RecallRequest(_Recall):
-    """The body of /v1/recall."""
-
-    query: Message = optional("Words; also @Name, #tag, kind:opinion, since:30d, key:db. Without: the newest.")
-    k: Whole = optional(
-        "How many hits at most [default: as many as fit into `budget`, without one as in memctl.toml].", ge=1, le=1000
-    )
-    budget: Whole = optional("Never more than that many tokens.", ge=1, le=10_000_000)
-    path: Text = optional("Only that page, folder or glob.")
-    heading: Text = optional("Only below headings with these words.")
-    min_importance: Share = optional("Only lines with i= of at least that.")
-    per_page: Whole = optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)
-    vectors: bool = optional("False: by words only.")
-    explain: bool = optional("How each score came about.")
-    in_: Names = optional("Workspaces of shared memory to ask instead, or all.", alias="in")
+_RECALL_TOOL: dict[str, Any] = {each.parameter: _filter(each, each.tool) for each in FILTERS if each.tool is not None}
+_RECALL_TOOL |= {
+    "k": (Whole, optional(ge=1, le=50)),
+    "budget": (Whole, optional("Most tokens, filled without k [1500]", ge=100, le=20_000)),
+}
+RecallTool = create_model("RecallTool", __base__=_Recall, **_RECALL_TOOL)  # the parameters of the tool recall
+_RECALL_BODY: dict[str, Any] = {each.parameter: _filter(each, each.help) for each in FILTERS}
+_RECALL_BODY |= {
+    "query": (Message, optional("Words; also @Name, #tag, kind:opinion, since:30d, key:db. Without: the newest.")),
+    "k": (Whole, optional("How many hits at most [default: as many as fit into `budget`, without one as in memctl.toml].", ge=1, le=1000)),
+    "budget": (Whole, optional("Never more than that many tokens.", ge=1, le=10_000_000)),
+    "per_page": (Whole, optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)),
+    "vectors": (bool, optional("False: by words only.")),
+    "explain": (bool, optional("How each score came about.")),
+    "in_": (Names, optional("Workspaces of shared memory to ask instead, or all.", alias="in")),
+}  # fmt: skip
+RecallRequest = create_model("RecallRequest", __base__=_Recall, **_RECALL_BODY)  # the body of /v1/recall
 
 
 class ShowRequest(Parameters):
@@ -169,24 +160,14 @@ class _Retain(Parameters):
         description="Plain, or a grammar line: O(c=0.9) @Peter: Prefers short replies"
     )
     kind: Kind = optional()
-    about: Names = optional("Names")
+    about: Names = optional()
 
 
 def _parameter(attribute: Attribute, description: str) -> tuple[Any, Any]:
     """An attribute of the grammar as a parameter."""
-    kind: Any = Text
-    bounds: dict[str, Any] = {}
-    if attribute.is_flag:
-        kind = bool
-    elif attribute.is_share:
-        kind = Share
-    elif attribute.words:
-        kind = Literal[attribute.words]
-    elif attribute.many:
-        kind = Texts
-    elif attribute.name == "src":
-        bounds = {"pattern": f"^{ORIGIN}$"}
-    return kind, optional(description or None, **bounds)
+    kind: Any = Literal[attribute.words] if attribute.words else Texts if attribute.many else Text
+    kind = bool if attribute.is_flag else Share if attribute.is_share else kind
+    return kind, optional(description or None, **({"pattern": f"^{ORIGIN}$"} if attribute.name == "src" else {}))
 
 
 _TOOL: dict[str, Any] = {each.long: _parameter(each, each.tool) for each in ATTRIBUTES if each.tool is not None}
@@ -211,13 +192,6 @@ def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -
         where = printable(one_line(".".join(map(str, wrong["loc"]))))[:100]
         what = {"extra_forbidden": "unknown parameter", "missing": "missing"}.get(wrong["type"], wrong["msg"])
         raise Usage(f"{where}: {what}" if where else what, cure) from None
-
-
-def query_filters(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The filters of a request as a query takes them: it has many of what a request may name once."""
-    many = {"tag": "tags", "links_to": "links_to", "path": "paths"}
-    listed = {many[name]: [asked[name]] for name in many if asked.get(name)}
-    return {"kinds" if name == "kind" else name: asked[name] for name in asked.keys() - many.keys()} | listed
 
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
@@ -245,12 +219,12 @@ def _parameter_of(flag: str, names: Collection[str]) -> str | None:
     return next((each for each in (name, f"{name}s") if each in names), None)
 
 
-_LENGTHS = ("maxLength", "minLength", "maxItems")  # bounds that are not worth a model's tokens
+_BOUNDS = ("maxLength", "minLength", "maxItems", "pattern")  # not worth a model's tokens: a refusal tells them
 
 
 def schema_of(model: type[Parameters], brief: bool = False) -> dict[str, Any]:
-    """The JSON Schema of a request, without titles and null defaults; `brief` without the bounds of lengths too."""
-    left_out = {"title", "default", *(_LENGTHS if brief else ())}
+    """The JSON Schema of a request, without titles and null defaults; `brief` without bounds of texts too."""
+    left_out = {"title", "default", *(_BOUNDS if brief else ())}
     made = model.model_json_schema()
     fields = {name: _lean(field, left_out) for name, field in made.get("properties", {}).items()}
     required = {"required": made["required"]} if "required" in made else {}

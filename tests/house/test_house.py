@@ -166,7 +166,7 @@ BELOW = {
     "answerable": ("recall", "fits weights to signs that no answer shows"),
     "beliefs": ("beliefs facts", "sets formulas for one belief beside each other"),
     "bridges": ("index recall", "takes the walk of names by itself, and other bounds of it"),
-    "help": ("cli language markdown notes recall server", "writes docs from the tables themselves"),
+    "help": ("cli language markdown notes server", "writes docs from the tables themselves"),
     "ingest": ("ingest", "counts what is found before anything of it is left out"),
     "nearest": ("notes vectors", "times a kernel of distances"),
     "pages": ("language", "takes stop words out of what it asks of ripgrep"),

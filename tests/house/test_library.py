@@ -66,8 +66,8 @@ def test_values_and_errors(tmp_path: Path) -> None:
         assert isinstance(answer, memctl.Answer) and isinstance(answer.hits[0].valid, memctl.Period)
         with pytest.raises(memctl.MemctlError, match="no attribute is named 'colour'"):
             memory.retain("W: x", colour="red")
-        with pytest.raises(memctl.MemctlError, match="no filter is named 'tag'"):
-            memory.recall("x", tag="red")
+        with pytest.raises(memctl.MemctlError, match="no filter is named 'colour'"):
+            memory.recall("x", colour="red")
         with pytest.raises(memctl.MemctlError) as error:
             memory.recall("x", since="the 40th of Brumaire")
         assert error.value.exit_code == 2 and error.value.cure

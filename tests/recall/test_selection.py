@@ -112,14 +112,6 @@ def test_a_word_with_a_dash_must_not_stand_there(root: Path, question: str, left
     assert "drink" in _found(root, "what is a cold -drink?"), "in a sentence a dash is only that"
 
 
-def test_others_take_the_same(root: Path) -> None:
-    """HTTP has them as parameters; MCP, where each costs tokens, in the question."""
-    from memctl.server.requests import RecallRequest, query_filters
-
-    assert {"path", "heading", "min_importance"} <= RecallRequest.model_fields.keys()
-    assert query_filters({"path": "bank/"}) == {"paths": ["bank/"]}
-
-
 @pytest.mark.parametrize("left_out", ["-mongo", "-Kafka", "-quick", "-монго"])
 def test_a_word_to_leave_out_needs_no_quotes_on_the_command_line(tmp_path: Path, left_out: str) -> None:
     write_pages(tmp_path, {"memory/2025-11-01.md": f"- W: Postgres beside {left_out[1:]}.\n- W: Postgres alone.\n"})

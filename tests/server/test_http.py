@@ -250,7 +250,7 @@ ASKED: list[dict[str, Any]] = [
     {"query": "gateway"}, {"query": "gateway", "k": 2, "explain": True}, {"query": "饺子"}, {"query": "шлюз", "history": True},
     {"query": "Curlew", "hops": 3, "k": 5}, {"about": ["Irina Volkova"], "kind": ["opinion"]}, {"since": "2025-11", "until": "2025-11-15"},
     {"query": "gateway", "as_of": "2025-08-01", "budget": 300}, {"key": "city"}, {"query": "nets", "min_confidence": 0.6, "vectors": False},
-    {"on": "July 2025", "k": 3.0}, {},
+    {"on": "July 2025", "k": 3.0}, {}, {"query": "gateway", "path": "memory/", "heading": "Retain"},
 ]  # fmt: skip
 
 

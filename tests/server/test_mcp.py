@@ -127,7 +127,7 @@ def test_recall_takes_every_filter(writer: tuple[Path, Asker]) -> None:
     for filters in (
         {"since": "30d"}, {"until": "2025-08"}, {"on": "в ноябре 2025"}, {"as_of": "2025-08-31"}, {"about": ["Ирина"]}, {"about": "Ирина"},
         {"kind": ["opinion", "world"]}, {"key": "deadline"}, {"min_confidence": 0.8}, {"history": True, "query": "deadline"},
-        {"hops": 2, "query": "gateway"}, {"links_to": "Irina Volkova"}, {"k": 2}, {"k": 2.0}, {"query": None, "since": None},
+        {"hops": 2, "query": "gateway"}, {"links_to": "Irina Volkova", "tag": ""}, {"k": 2}, {"k": 2.0}, {"query": None, "since": None},
     ):  # fmt: skip
         result = asker.call("recall", **filters)
         assert not result.is_error and result.structured_content["hits"], filters

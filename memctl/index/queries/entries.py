@@ -11,7 +11,8 @@ from operator import attrgetter
 from sys import intern
 from typing import Any, Literal, NamedTuple
 
-from ...facts import Citation, Kind, Period, grouped
+from ...facts import Citation, Kind, Period, grouped, several
+from ...markdown.attributes import FILTERS
 from ...markdown.grammar import OPINIONS
 from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression, row_id, select_terms
@@ -64,15 +65,11 @@ class Query:
     def filters(self) -> list[str]:
         """The filters in force, as a person would write them."""
         days = self.days or Period()
-        named: list[tuple[str, object]] = [("about", name) for name in self.about]
-        named += [("kind", kind.value) for kind in self.kinds]
-        named += [("tag", tag) for tag in self.tags]
-        named += [("links-to", page) for page in self.links_to]
-        named += [("path", glob) for glob in self.paths]
-        named += [("key", self.key), ("since", days.first), ("until", days.last), ("as-of", self.as_of)]
-        named += [("min-confidence", self.min_confidence), ("min-importance", self.min_importance)]
-        named += [("heading", self.heading)]
-        told = [f"{name}:{value}" for name, value in named if value is not None]
+        told = []
+        for each in FILTERS:
+            bounds = {"since": days.first, "until": days.last}
+            held: Any = bounds.get(each.name) if each.field == "days" else getattr(self, each.field)
+            told += [f"{each.name}:{getattr(one, 'value', one)}" for one in several(held)]
         return [*told, *(f'"{phrase}"' for phrase in self.phrases), *(f"-{word}" for word in self.without)]
 
 

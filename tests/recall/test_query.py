@@ -207,7 +207,7 @@ def test_any_question_can_be_read(text: str) -> None:
     assert query.key is None or query.key
 
 
-@given(names().filter(lambda name: not name.startswith("@") and not {*'"/'} & {*name}))
+@given(names().filter(lambda name: not name.startswith("@") and '"' not in name))
 @settings(max_examples=examples(100))
 def test_any_name_can_be_asked_for(name: str) -> None:
     escaped = name.replace("/", "\\/")  # a plain slash stands behind the folder of a page

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import memctl
-from memctl.recall.surroundings import Signs, signs_of
 
 LOCOMO_DEV, LOCOMO_HELD = ("conv-26", "conv-30"), ("conv-41", "conv-42", "conv-43")
 LANGUAGES = ("en", "ru", "zh")
@@ -34,7 +33,7 @@ class Row(NamedTuple):
     held: bool
     right: bool
     answerable: float
-    signs: Signs
+    signs: tuple[float, ...]
 
 
 def main() -> None:
@@ -128,12 +127,11 @@ def _put(folder: Path, held: bool, sets: Sequence[tuple[str, bool, Sequence[str]
                     yield Row(group, held, right, *_asked(memory, question))
 
 
-def _asked(memory: memctl.Memory, question: str) -> tuple[float, Signs]:
+def _asked(memory: memctl.Memory, question: str) -> tuple[float, tuple[float, ...]]:
     """How likely recall calls an answer, and the signs that `--fit` weighs."""
-    query = memory.query(question, per_page=0)
-    answer = memory.recall(query, k=10, vectors=False)
-    signs = memory.run(lambda opened: signs_of(opened.index, query.words or question, answer.hits))
-    return answer.answerable or 0.0, signs
+    answer = memory.recall(memory.query(question, per_page=0), k=10, vectors=False)
+    assert answer.signs, f"a question without words: {question}"
+    return answer.answerable or 0.0, answer.signs
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------

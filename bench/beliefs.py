@@ -26,10 +26,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from generate import init_workspace
+
 import memctl
 from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
 from memctl.facts import UNSAID
-from memctl.memory import init_workspace
 
 EVENTS, CHECKPOINTS = 100, (5, 10, 20, 50, 100)
 SHAPES = ("stable", "drifting", "reversed", "noisy", "liar, untrusted")
@@ -321,7 +322,8 @@ def plain(history: History) -> History:
 def through_markdown(history: History) -> list[float]:
     """The confidence that bank/opinions.md shows at each checkpoint; each reflect looks at what is new since the last."""
     with tempfile.TemporaryDirectory() as folder:
-        root = init_workspace(Path(folder)).root
+        root = Path(folder)
+        init_workspace(root)
         found, written, since = [], 0, None
         for count in CHECKPOINTS:
             events = [event for event in history.events if event.moment < count]

@@ -4,7 +4,7 @@ A chain is three facts, A–B, B–C and C–D. The question names A and shares 
 a chain also stands on other facts, beside hubs (names on more than 5 % of all facts), busy names (just below that) and
 names of other chains. Names are English, Russian and Chinese in turn. Shown is how often the fact two or three hops
 away is among the first ten, or a hit already, in per cent with a 95 % interval over all chains (Wilson). The time of `--hops`
-has the recall in it, that of a walk is the walk alone.
+has the recall in it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from generate import make_queries, make_workspace
+from speed import timed
 
 import memctl
-from memctl.index.queries.entries import by_ids
-from memctl.recall import related
 
 TODAY = date(2025, 11, 30)
 SCRIPTS = ("en", "ru", "zh")
@@ -166,36 +165,9 @@ class Asked:
     answer: memctl.Answer
 
 
-_pages: dict[Path, list[str]] = {}
-
-
-def _page(path: Path) -> list[str]:
-    if path not in _pages:
-        _pages[path] = path.read_text("utf-8").splitlines()
-    return _pages[path]
-
-
 def direct(asked: Asked) -> list[str]:
     """The hits themselves."""
     return [hit.content for hit in asked.answer.hits]
-
-
-def walked(hops: int) -> Callable[[Asked], list[str]]:
-    """The walk by its score alone, without a look at the files."""
-
-    def run(asked: Asked) -> list[str]:
-        return asked.memory.run(lambda opened: walk(asked, opened.index))
-
-    def walk(asked: Asked, index: Any) -> list[str]:
-        web, seeds = related.Web(index, asked.memory.query(asked.question)), related.seeds_of(index, asked.answer.hits)
-        web.grow(seeds, hops)
-        out = related.entries_of(index, asked.answer.hits)
-        found = [each.line for each in related.reach(web.graph, seeds, hops) if each.line not in out][:10]
-        known = by_ids(index, found)
-        places = [(asked.memory.workspace.root / known[i].path, known[i].line) for i in found if i in known]
-        return [_page(path)[line - 1].removeprefix("- W: ") for path, line in places]
-
-    return run
 
 
 def shown(hops: int) -> Callable[[Asked], list[str]]:
@@ -211,8 +183,6 @@ def shown(hops: int) -> Callable[[Asked], list[str]]:
 
 WAYS: dict[str, Callable[[Asked], list[str]]] = {
     "direct hits only": direct,
-    "walk of two, by score": walked(2),
-    "walk of three, by score": walked(3),
     "--hops 2": shown(2),
     "--hops 3": shown(3),
 }
@@ -251,47 +221,28 @@ def _questions(shape: Shape, seeds: int) -> Iterator[tuple[Asked, Chain]]:
             shutil.rmtree(root)
 
 
-# (lines fetched of one name, lines from which the third hop goes on): those of related.py first
-BOUNDS = ((related.MOST_LINES, related.WIDEST), (50, 20), (200, 80), (1000, 120))
-
-
 def speed(facts: int, questions: int) -> None:
-    """Print what related lines cost beside recall itself, in a store with hubs, and what its bounds save and change."""
+    """Print what related lines cost beside recall itself, in a store with hubs."""
     root = Path(tempfile.mkdtemp(prefix="memctl-bridges-"))
     try:
         make_workspace(root, facts)
         with memctl.open(root, now=TODAY) as memory:
             memory.sync()
             asked = make_queries(questions)
-            _timed(memory, asked, 1)
-            alone, _ = _timed(memory, asked, 1)
+            _times(memory, asked, 1)
+            alone = _times(memory, asked, 1)
             base = statistics.median(alone)
-            print(f"{facts:,} facts: recall p50 {1000 * base:.1f} ms")
+            print(f"{facts:,} facts: recall p50 {base:.1f} ms")
             for hops in (2, 3):
-                first: list[set[str]] = []
-                for most, widest in BOUNDS:
-                    related.MOST_LINES, related.WIDEST = most, widest
-                    took, found = _timed(memory, asked, hops)
-                    more = statistics.median(whole - part for whole, part in zip(took, alone, strict=True))
-                    first = first or found
-                    kept = statistics.mean(len(a & b) / len(a) for a, b in zip(first, found, strict=True) if a)
-                    print(
-                        f"  --hops {hops}, at most {most} lines a name, {widest} lines onwards: p50 {1000 * more:.1f} ms more "
-                        f"({more / base:.1f} x recall), shares {kept:.0%} of its lines with the first"
-                    )
+                times = _times(memory, asked, hops)
+                more = statistics.median(whole - part for whole, part in zip(times, alone, strict=True))
+                print(f"  --hops {hops}: p50 {more:.1f} ms more ({more / base:.1f} x recall)")
     finally:
-        related.MOST_LINES, related.WIDEST = BOUNDS[0]
         shutil.rmtree(root)
 
 
-def _timed(memory: memctl.Memory, asked: Sequence[str], hops: int) -> tuple[list[float], list[set[str]]]:
-    took, found = [], []
-    for question in asked:
-        start = time.perf_counter()
-        more = memory.recall(question, k=10, hops=hops).related or ()
-        took.append(time.perf_counter() - start)
-        found.append({hit.ref for hit in more})
-    return took, found
+def _times(memory: memctl.Memory, asked: Sequence[str], hops: int) -> list[float]:
+    return [timed(partial(memory.recall, question, k=10, hops=hops)) for question in asked]
 
 
 def interval(found: Sequence[bool]) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import math
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 from random import Random
 
-__all__ = ["make_queries", "make_workspace"]
+__all__ = ["init_workspace", "make_queries", "make_workspace"]
 
 LAST_DAY = date(2025, 11, 30)
 DAYS = 3650  # ten years of logs; more pages than that share a day and carry a slug
@@ -286,6 +288,11 @@ def make_workspace(root: Path, facts: int, seed: int = 1, facts_per_page: int = 
     for name in cast.names[:ENTITY_PAGES]:
         text = _entity_page(rng, words, name, list(islice(others, rng.randint(1, 3))))
         _write(root / "bank" / "entities" / f"{name}.md", text)
+
+
+def init_workspace(root: Path, *options: str) -> None:
+    """`memctl init`, as a user runs it."""
+    subprocess.run([sys.executable, "-m", "memctl", "init", str(root), *options], check=True, capture_output=True)
 
 
 def make_queries(count: int, seed: int = 1) -> list[str]:

@@ -25,10 +25,9 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from generate import cast_of, vocabulary
+from generate import cast_of, init_workspace, vocabulary
 
 import memctl
-from memctl.memory import Memory, init_workspace
 
 FIRST = date(2025, 11, 24)
 KEYS = ("city", "owner", "status", "version", "budget", "deadline", "vendor", "region")
@@ -87,13 +86,13 @@ class Week:
         git(first, "init", "-q", "-b", "main")
         for name, value in (("user.name", "t"), ("user.email", "t@example.org")):
             git(first, "config", name, value)
-        init_workspace(first, git=True)
+        init_workspace(first, "--git")
         git(first, "remote", "add", "origin", str(self.hub))
         git(first, "push", "-q", "origin", "HEAD:main")
         for root in self.roots[1:]:
             git(base, "clone", "-q", str(self.hub), str(root))
 
-    def memory(self, root: Path, day: date) -> Memory:
+    def memory(self, root: Path, day: date) -> memctl.Memory:
         """The memory of a machine on a day."""
         return memctl.open(root, now=datetime(day.year, day.month, day.day, 12), resident=False)
 
@@ -146,7 +145,7 @@ class Week:
         """Somebody or something, the best known most often."""
         return self.chance.choices(self.cast.names, cum_weights=self.cast.cum_weights)[0]
 
-    def forget(self, memory: Memory, ref: str) -> None:
+    def forget(self, memory: memctl.Memory, ref: str) -> None:
         """Forget a line of anybody's that this machine has."""
         done = memory.forget(apply=True, ids=[ref], include_exempt=True)
         if done.lines:

@@ -12,6 +12,7 @@ import itertools
 import json
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -130,6 +131,62 @@ def repeated_runs(files: dict[str, str]) -> list[str]:
     return list(pairs.values())
 
 
+PURE = {
+    "memctl.beliefs.confidence": "formulas for one belief are set beside each other",
+    "memctl.errors": "the man page has the table of its docstring",
+    "memctl.evaluation.metrics": "the arithmetic of `memctl eval`",
+    "memctl.facts": "what stands for an opinion without a number",
+    "memctl.ingest.extract": "counted is what is found before anything of it is left out",
+    "memctl.ingest.own_words": "the sentences that may be labelled",
+    "memctl.ingest.turns": "what extract is given",
+    "memctl.judgement": "the names of the rules",
+    "memctl.language.analyzer": "plain FTS5 is given the same terms: a line of Chinese would be one word to it",
+    "memctl.language.tokens": "the estimate is held against tokenizers, and weighs what a door says",
+    "memctl.language.words": "ripgrep is asked without stop words",
+    "memctl.markdown.grammar": "what stance is given",
+    "memctl.stance.stance": "pairs are judged one by one, and rules left out",
+}
+"""The pure modules whose functions benches call by themselves, and why; everything else of them goes through `Memory`."""
+BELOW = {
+    "help": ("cli language markdown notes recall server", "is no bench: it writes docs from the tables themselves"),
+    "nearest": ("notes vectors workspace", "times the search among vectors without the recall around it"),
+}
+"""What reaches below `Memory` all the same: into which rooms, and why."""
+_INSIDE = {"bound", "index", "resident", "run", "sync_for_read", "sync_for_write", "synced", "with_workspace"}
+
+
+def reaching_below(tree: Path) -> list[str]:
+    """Where a bench reaches below `Memory` without standing in PURE or BELOW, and what stands there for nothing."""
+    contracts = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    pure = next(each["source_modules"] for each in contracts if each["name"].startswith("Pure modules"))
+    found = [f"{name} is no pure module" for name in PURE if not any(f"{name}.".startswith(f"{p}.") for p in pure)]
+    unused = {*PURE, *((name, room) for name, (rooms, _) in BELOW.items() for room in rooms.split())}
+    for path in sorted((tree / "bench").glob("*.py")):
+        for line, what in below_memory(path, tree):
+            room = what.removeprefix("memctl.").partition(".")[0]
+            if what not in PURE and room not in BELOW.get(path.stem, ("",))[0].split():
+                found.append(f"{path.name}:{line} {what}")
+            unused -= {what, (path.stem, room)}
+    return found + [f"{each} is used by no bench" for each in sorted(map(str, unused))]
+
+
+def below_memory(path: Path, tree: Path) -> Iterator[tuple[int, str]]:
+    """The modules of memctl but itself that a program imports, and the attributes by which it gets at the index of a memory."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "memctl":
+            for alias in node.names:
+                whole = Path(tree, *f"{node.module}.{alias.name}".split("."))
+                is_module = whole.is_dir() or whole.with_suffix(".py").exists()
+                if is_module or node.module != "memctl":
+                    yield node.lineno, f"{node.module}.{alias.name}" if is_module else str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names if alias.name.startswith("memctl."))
+        elif isinstance(node, ast.Attribute):
+            owner = getattr(node.value, "id", getattr(node.value, "attr", ""))
+            if (owner == "memory" and node.attr in _INSIDE) or (owner == "workspace" and node.attr != "root"):
+                yield node.lineno, f"{owner}.{node.attr}"
+
+
 def figures(tree: Path) -> list[Figure]:
     """Every figure of a checkout."""
     package = tree / "memctl"
@@ -143,6 +200,7 @@ def figures(tree: Path) -> list[Figure]:
         f"functions of over {PARAMETERS} parameters": crowded_functions(modules),
         "class names with two owners": shared_class_names(modules),
         f"pairs of files that share {RUN} lines": repeated_runs(files),
+        "benches below Memory": reaching_below(tree),
     }
     named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
     return [

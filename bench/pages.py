@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import shutil
 import subprocess
 import tempfile
@@ -27,8 +26,9 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+from sets import content_words
+
 import memctl
-from memctl.language.words import words
 
 QUESTIONS = Path(__file__).parents[1] / "tests/data/til/questions.jsonl"
 AT = (1, 3, 10)
@@ -63,9 +63,9 @@ def _memctl(root: Path, asked: Sequence[dict[str, Any]], vectors: bool, misses: 
             memory.sync()
             made = memory.embed()
             print(f"{made.made if made else 0} lines embedded")
-        else:
-            memory = memory.with_workspace(memory.workspace.without_model())
-        answers = [[hit.source.path for hit in memory.recall(question["question"]).hits] for question in asked]
+        answers = [
+            [hit.source.path for hit in memory.recall(question["question"], vectors=vectors).hits] for question in asked
+        ]
     places = [_place(question["gold"], found) for question, found in zip(asked, answers, strict=True)]
     print(f"{'memctl':12} {_figures(places)}")
     for kind in sorted({question["type"] for question in asked}):
@@ -100,7 +100,7 @@ def _ripgrep(root: Path, asked: Sequence[dict[str, Any]]) -> None:
     places: dict[str, Places] = {way: [] for way in (*ways, "best")}
     listed: dict[str, list[int]] = {way: [] for way in ways}
     for question in asked:
-        found = [_matching(root, word) for word in _content_words(question["question"])]
+        found = [_matching(root, word) for word in content_words(question["question"])]
         held = sorted(filter(None, found), key=len)
         for way, choose in ways.items():
             counts = choose(found if way == "all" else held)
@@ -115,12 +115,6 @@ def _ripgrep(root: Path, asked: Sequence[dict[str, Any]]) -> None:
             f"rg {way:9} {_figures(ranks)}  listed at all {sum(map(bool, ranks))}"
             f"  opened median {median(opened):g}, mean {mean(opened):.1f}{lists}"
         )
-
-
-def _content_words(question: str) -> list[str]:
-    function = set(words("en", "stopwords")["words"])
-    found = re.findall(r"[\w%'.-]*\w", question.casefold())
-    return list(dict.fromkeys(word for word in found if word not in function))
 
 
 def _matching(root: Path, word: str) -> Counts:

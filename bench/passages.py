@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import tempfile
 from collections import defaultdict
@@ -28,6 +29,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--workspaces", default="")
     given = parser.parse_args()
+    os.environ["MEMCTL_VECTORS"] = "none"
     asked = [json.loads(line) for line in (given.data / "questions.jsonl").read_text("utf-8").splitlines()]
     chosen = set(filter(None, given.workspaces.split(",")))
     by_name: dict[str, list[dict[str, object]]] = defaultdict(list)
@@ -40,7 +42,6 @@ def main() -> None:
             shutil.copytree(given.data / name, folder, dirs_exist_ok=True)
             last = max(path.stem[:10] for path in Path(folder, "memory").glob("*.md"))
             with memctl.open(folder, now=datetime.fromisoformat(last)) as memory:
-                memory = memory.with_workspace(memory.workspace.without_model())
                 ways: dict[str, Callable[[str], str]] = {
                     "memories": lambda text, memory=memory: memory.memories(text, k=40, budget=4_000).text,  # type: ignore[misc]
                     "mcp": lambda text, memory=memory: memory.told(memory.recall(text, k=40, budget=4_000)),  # type: ignore[misc]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from memctl.language.words import words  # noqa: E402
+from sets import content_words  # noqa: E402
 
 
 class CannotRun(Exception):
@@ -121,13 +121,6 @@ def last_words(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if re.search(r"\w{3}", line)]
     plain = re.sub(r"\w+://\S+|(?<!\w)/[\w./@+-]+", "…", lines[-1] if lines else "it said nothing")
     return plain.replace("|", "/")[:200]
-
-
-def content_words(question: str) -> list[str]:
-    """The words of a question without function words, each once."""
-    function = set(words("en", "stopwords")["words"])
-    found = re.findall(r"[\w%'.-]*\w", question.casefold())
-    return list(dict.fromkeys(word for word in found if word not in function)) or found
 
 
 class PipPeer(Peer):

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import sqlite3
 import tempfile
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -24,8 +22,6 @@ from sets import Task, tasks
 
 import memctl
 from memctl.evaluation.metrics import Difference, Interval, compare, intervals, measure, rank_in
-from memctl.vectors import models as embedders
-from memctl.vectors.models import Embedder
 
 BUDGETS = (500, 2000)  # tokens
 # Hits of the second recall, as many as `recall --budget 2000` looks for: five sessions are told apart by them, and budgets are filled.
@@ -52,7 +48,7 @@ def main() -> None:
     parser.add_argument("--words", action="store_true", help="words alone only")
     parser.add_argument("--vectors", action="store_true", help="with vectors only")
     parser.add_argument("--only", default="", help="names of sets, comma-separated: xquad/mixed")
-    parser.add_argument("--cache", type=Path, help="folder that keeps workspaces and vectors for the next run")
+    parser.add_argument("--cache", type=Path, help="folder that keeps workspaces with their vectors for the next run")
     parser.add_argument("--dev", default="", help="workspaces (or pages) that settled weights, comma-separated")
     parser.add_argument("--by-type", action="store_true")
     parser.add_argument("--markdown", action="store_true", help="one table for a README at the end")
@@ -64,7 +60,6 @@ def main() -> None:
     with ExitStack() as stack:
         cache = given.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         cache.mkdir(parents=True, exist_ok=True)
-        remember(cache)
         for task in (task for folder in given.data for task in tasks(folder)):
             if given.only and task.name not in given.only.split(","):
                 continue
@@ -136,40 +131,6 @@ def _ask(
 
 def _places(answer: memctl.Answer) -> list[str]:
     return [str(hit.source) for hit in answer.hits]
-
-
-class _Remembering:
-    """A model that keeps the vectors of questions: tens of thousands are asked more than once."""
-
-    def __init__(self, model: Embedder, db: sqlite3.Connection) -> None:
-        self._model, self._db = model, db
-        self.name, self.id, self.dim = model.name, model.id, model.dim
-
-    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        return self._model.passages(texts)
-
-    def query(self, text: str) -> Sequence[float]:
-        key = (self.id, text)
-        row = self._db.execute("SELECT vector FROM query WHERE model = ? AND text = ?", key).fetchone()
-        if row:
-            return array("f", row[0])
-        vector = self._model.query(text)
-        with self._db:
-            self._db.execute("INSERT OR REPLACE INTO query VALUES (?, ?, ?)", (*key, array("f", vector).tobytes()))
-        return vector
-
-
-def remember(cache: Path) -> None:
-    """Let the model of every workspace remember its questions in the cache."""
-    db = sqlite3.connect(cache / "questions.sqlite", check_same_thread=False)
-    db.execute("CREATE TABLE IF NOT EXISTS query (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text))")
-    choose = embedders.choose
-
-    def chosen(workspace: Any) -> Any:
-        model = choose(workspace)
-        return _Remembering(model, db) if model else None
-
-    embedders.choose = chosen
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------

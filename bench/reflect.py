@@ -4,64 +4,38 @@ The days of the window hold the same lines at every size, byte for byte, about t
 most: all that grows is what stands before them, and the hubs with it (`about`: the lines that name one of those names).
 These names have a page from the start, so that no night has to make it. First comes a reflect over the window that
 fills the pages (with `--whole`, one over everything), then a new day is written, and the reflect after it is what cron
-does every night, with the questions that it leaves for review (`cpu`: what of it this process worked, on a busy machine). Of that, `sync` is the index reading the
-pages again that it wrote: those that everybody shares (`shared`: opinions, world, experience, lessons) are read whole.
-`plan` is the pages and beliefs, `lessons` what of it went into lessons, and `count` the count of conflicts at the end;
-they are CPU seconds too. `--window 40 400 4000` shows how the cost follows the change;
-with `--new` the window tells of names of its own, so that nothing but the workspace grows.
+does every night, with the questions that it leaves for review (`cpu`: what of it this process worked, on a busy machine).
+`shared` is the size of the pages that everybody shares (opinions, world, experience, lessons), which the index reads whole
+once they are written. `--window 40 400 4000` shows how the cost follows the change; with `--new` the window tells of names
+of its own, so that nothing but the workspace grows; with `--profile` a line tells the CPU seconds that the night spent in each
+package of memctl by itself and in what it calls outside, under a profiler, which makes all of them about twice as many.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
 import gc
+import pstats
 import re
 import shutil
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from collections import Counter
 from datetime import date, datetime, timedelta
-from inspect import isgenerator
 from pathlib import Path
 from random import Random
-from typing import Any
-from unittest.mock import patch
 
 from generate import LAST_DAY, cast_of, make_workspace, page_of, vocabulary
+from speed import timed
 
 import memctl
-from memctl.reflect import reflect as night
-from memctl.reflect.plan import Planner
 
 TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
-PARTS = (
-    (memctl.Memory, "sync_for_write", "sync"),
-    (night, "sync", "sync"),
-    (night, "conflicts_in", "count"),
-    (Planner, "__init__", "plan"),
-    (Planner, "_opinions", "beliefs"),
-    (Planner, "_names", "entities"),
-    (Planner, "_lessons", "lessons"),
-)
 DAYS = 8  # those of the window, the new one with them
 SHARED = ("opinions", "world", "experience", "lessons")
-COLUMNS = (
-    "facts",
-    "in window",
-    "about",
-    "index s",
-    "first s",
-    "night s",
-    "cpu s",
-    "plan s",
-    "lessons s",
-    "sync s",
-    "count s",
-    "pages",
-    "shared KiB",
-)
+COLUMNS = ("facts", "in window", "about", "index s", "first s", "night s", "cpu s", "pages", "shared KiB")
+PACKAGE = Path(memctl.__file__).parent
 
 
 def main() -> None:
@@ -70,6 +44,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, nargs="+", default=[400], help="facts in the window")
     parser.add_argument("--whole", action="store_true", help="reflect over everything first")
     parser.add_argument("--new", action="store_true", help="the window tells of names that nothing before it knows")
+    parser.add_argument("--profile", action="store_true", help="where the night spends its time, by package")
     given = parser.parse_args()
     gc.set_threshold(200_000)  # as the program does
     print("  ".join(f"{name:>10}" for name in COLUMNS))
@@ -77,28 +52,33 @@ def main() -> None:
         for window in given.window:
             folder = Path(tempfile.mkdtemp(prefix="memctl-reflect-"))
             try:
-                row = measure(folder, facts, max(1, window // DAYS), given.whole, given.new)
+                row = measure(folder, facts, max(1, window // DAYS), given)
                 print("  ".join(f"{cell:>10}" for cell in row), flush=True)
             finally:
                 shutil.rmtree(folder)
 
 
-def measure(root: Path, facts: int, a_day: int, whole: bool, new: bool) -> tuple[str, ...]:
+def measure(root: Path, facts: int, a_day: int, given: argparse.Namespace) -> tuple[str, ...]:
     """One row of the table."""
     make_workspace(root, facts)
-    names = _make_window(root, a_day, new)
-    indexed = _timed(_memory_at(root, LAST_DAY).sync)
-    first = _timed(lambda: _memory_at(root, LAST_DAY).reflect(since=None if whole else "7d"))
-    _tell(root, 0, a_day, new)
+    names = _make_window(root, a_day, given.new)
+    indexed = timed(_memory_at(root, LAST_DAY).sync) / 1000
+    first = timed(lambda: _memory_at(root, LAST_DAY).reflect(since=None if given.whole else "7d")) / 1000
+    _tell(root, 0, a_day, given.new)
+    profile = cProfile.Profile(time.process_time)
+    if given.profile:
+        profile.enable()
     start, began = time.perf_counter(), time.process_time()
-    with _timed_parts() as parts:
-        done = _memory_at(root, LAST_DAY + timedelta(days=1)).reflect(since="7d")
+    done = _memory_at(root, LAST_DAY + timedelta(days=1)).reflect(since="7d")
     nightly, cpu = time.perf_counter() - start, time.process_time() - began
+    if given.profile:
+        profile.disable()
+        print("  ".join(f"{package} {seconds:.2f}" for package, seconds in by_package(profile).most_common()))
     pages = [root / f"bank/{name}.md" for name in SHARED]
     size = sum(page.stat().st_size for page in pages if page.exists()) / 1024
     return (
         f"{facts:,}", f"{a_day * DAYS:,}", f"{_lines_about(root, names):,}", f"{indexed:.1f}", f"{first:.1f}", f"{nightly:.2f}",
-        f"{cpu:.2f}", *(f"{parts[part]:.2f}" for part in ("plan", "lessons", "sync", "count")), str(len(done.pages)), f"{size:,.0f}",
+        f"{cpu:.2f}", str(len(done.pages)), f"{size:,.0f}",
     )  # fmt: skip
 
 
@@ -144,45 +124,14 @@ def _lines_about(root: Path, names: list[str]) -> int:
     return sum(any(word[1:] in known for word in line.split() if word[0] == "@") for line in lines)
 
 
-@contextmanager
-def _timed_parts() -> Iterator[dict[str, float]]:
-    """The CPU seconds of each part of a night."""
-    seconds: dict[str, float] = defaultdict(float)
-
-    def timed_steps(part: str, steps: Any) -> Generator[Any, Any, Any]:
-        """What a generator yields and returns; writing the pages that it plans is not its time."""
-        while True:
-            start = time.process_time()
-            try:
-                step = next(steps)
-            except StopIteration as end:
-                return end.value
-            finally:
-                seconds[part] += time.process_time() - start
-            yield step
-
-    def timed(part: str, job: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any, **more: Any) -> Any:
-            start = time.process_time()
-            try:
-                found = job(*args, **more)
-            finally:
-                seconds[part] += time.process_time() - start
-            return timed_steps(part, found) if isgenerator(found) else found
-
-        return run
-
-    with ExitStack() as stack:
-        for owner, name, part in PARTS:
-            stack.enter_context(patch.object(owner, name, timed(part, getattr(owner, name))))
-        yield seconds
-    seconds["plan"] += sum(seconds[part] for part in ("beliefs", "entities", "lessons"))
-
-
-def _timed(job: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    job()
-    return time.perf_counter() - start
+def by_package(profile: cProfile.Profile) -> Counter[str]:
+    """The CPU seconds that each package of memctl took by itself; those of what they call under "outside"."""
+    seconds: Counter[str] = Counter()
+    for (file, _, _), (_, _, own, _, _) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        path = Path(file)
+        inside = path.relative_to(PACKAGE).parts if path.is_relative_to(PACKAGE) else ("outside",)
+        seconds[inside[0].removesuffix(".py")] += own
+    return seconds
 
 
 if __name__ == "__main__":

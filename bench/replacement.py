@@ -30,7 +30,6 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import memctl
-from memctl.truth.replaced import Replaced, replaced_since
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "replacement"
 FACT = re.compile(r"[WBO](?=[ (:@])")
@@ -74,18 +73,30 @@ def said(line: str) -> str:
     return re.sub(r"^[WBOS](?:\([^)]*\))?\s*(?:@\S+\s*)*:\s*", "", line)
 
 
-def found_in(memory: memctl.Memory) -> list[Replaced]:
-    """Every pair that is found, with its rule."""
-    memory.sync()
-    return memory.run(lambda opened: list(replaced_since(opened)))
+class Pair(NamedTuple):
+    """Two lines that are asked about, each as it stands and where, and why: the rule comes first."""
+
+    older: str
+    newer: str
+    places: tuple[str, str]
+    why: str
+
+    @property
+    def rule(self) -> str:
+        """The rule that found it."""
+        first, _, rest = self.why.partition(": ")
+        return f"conflict: {rest.partition(': ')[0]}" if first == "conflict" else f"replaced: {first}"
 
 
-def texts_of(root: Path, pair: Replaced) -> tuple[str, str]:
-    """The two lines of a pair as they stand on disk."""
-    made = []
-    for row in (pair.older, pair.newer):
-        made.append(said((root / row.path).read_text("utf-8").splitlines()[row.line - 1].removeprefix("- ")))
-    return made[0], made[1]
+def found_in(memory: memctl.Memory) -> list[Pair]:
+    """Every pair of which `review` asks whether one line replaces the other: of those told in the last 90 days."""
+    asked = (each for each in memory.review() if each.kind in ("replaced", "trust") and len(each.sides) == 2)
+    pairs = ((sorted(each.sides, key=_told), each.why) for each in asked)
+    return [Pair(a.content, b.content, (str(a.source), str(b.source)), why) for (a, b), why in pairs]
+
+
+def _told(hit: memctl.Hit) -> tuple[str, int]:
+    return hit.day or "", hit.source.line
 
 
 class Figures(NamedTuple):
@@ -120,7 +131,7 @@ def changes(half: str, language: str, with_key: bool, wrong: bool) -> Figures:
     heard = {(said(case[2]), said(case[3])) for case in both if case[1] in ("hearsay", "слухи", "传闻")}
     first = marked = 0
     with memctl.open(root, now=TODAY) as memory:
-        found = {texts_of(root, pair): pair for pair in found_in(memory)}
+        found = {(pair.older, pair.newer): pair for pair in found_in(memory)}
         for case in cases:
             hits = memory.recall(case[4]).hits
             old, new = said(case[2]), said(case[3])
@@ -137,7 +148,7 @@ def changes(half: str, language: str, with_key: bool, wrong: bool) -> Figures:
         steady, wrongly = steadiness(memory, [case for case in both if len(case) > 4], wrong)
     false = [pair for pair in found if pair not in pairs and pair not in heard]
     for pair in false if wrong else ():
-        print("  false:", found[pair].judgement.rule, "|", *pair, sep=" | ")
+        print("  false:", found[pair].rule, "|", *pair, sep=" | ")
     shutil.rmtree(root)
     asked = sum(len(case) > 4 for case in both)
     return Figures(first, marked, len(cases), len(found), len(false), len(told), steady, asked, wrongly)
@@ -229,13 +240,24 @@ def labelled(path: Path) -> int:
                 day = row[f"{side}_day"]
                 page = Path(folder, f"memory/{day}.md")
                 page.write_text(f"# {day}\n\n- {row[side].removeprefix('- ')}\n", "utf-8")
-            with memctl.open(folder, now=datetime(2030, 1, 1)) as memory:
-                rules = [pair.judgement.rule for pair in found_in(memory)] or ["nothing"]
+            with memctl.open(folder, now=row["newer_day"]) as memory:
+                rules = [pair.rule for pair in found_in(memory)] or ["nothing"]
                 count.update((rule, row["label"]) for rule in rules)
     for rule in sorted({rule for rule, _ in count}):
         of = sum(number for (its, _), number in count.items() if its == rule)
         print(f"  {rule:20} {count[rule, 'replaces']} of {of} are labelled to replace")
     return 0
+
+
+def found_meanwhile(root: Path) -> list[Pair]:
+    """Every pair that an owner is asked about who looks at `review` every 90 days and answers nothing."""
+    days = sorted(date.fromisoformat(page.stem[:10]) for page in (root / "memory").glob("*.md"))
+    looks = [days[0] + timedelta(days=number) for number in range(90, (days[-1] - days[0]).days, 90)]
+    found: dict[tuple[str, str], Pair] = {}
+    for day in (*looks, days[-1]):
+        with memctl.open(root, now=day) as memory:
+            found |= {pair.places: pair for pair in found_in(memory)}
+    return list(found.values())
 
 
 def labels() -> dict[tuple[str, str, str], bool]:
@@ -259,21 +281,17 @@ def real(roots: Iterable[Path], wrong: bool) -> int:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / root.name
             shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".memory"))
-            with memctl.open(copy, now=datetime(2030, 1, 1)) as memory:
-                pairs = found_in(memory)
-                lines = memory.run(lambda opened: opened.index.rows("SELECT count(*) FROM statement")[0][0])
-            print(f"{root.name}: {len(pairs)} pairs in {lines} lines")
+            pairs = found_meanwhile(copy)
+            print(f"{root.name}: {len(pairs)} pairs")
             for pair in pairs:
-                rule = pair.judgement.rule
-                places = f"{pair.older.path}#L{pair.older.line}", f"{pair.newer.path}#L{pair.newer.line}"
-                counts[rule] += 1
-                label = known.get((root.name, *places))
+                counts[pair.rule] += 1
+                label = known.get((root.name, *pair.places))
                 if label is not None:
-                    of[rule] += 1
-                    right[rule] += label
+                    of[pair.rule] += 1
+                    right[pair.rule] += label
                 if wrong:
-                    print(f"{root.name} {places[0]} {places[1]} {label} [{rule}: {pair.judgement.reason}]")
-                    print("   ", *texts_of(copy, pair) if copy.exists() else "", sep="\n      ")
+                    print(f"{root.name} {pair.places[0]} {pair.places[1]} {label} [{pair.why}]")
+                    print("   ", pair.older, pair.newer, sep="\n      ")
     for rule, count in counts.most_common():
         print(f"  {rule:20} {count:4} found, {right[rule]} of {of[rule]} labelled ones right")
     return 0

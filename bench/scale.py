@@ -120,10 +120,10 @@ def saved(root: Path, step: Any) -> Iterator[Cost]:
 
 def stay(root: Path, questions: int) -> None:
     """Print the row of recall in this process, which stays."""
-    from memctl.memory import open_memory
+    import memctl
 
     times = []
-    with open_memory(root) as memory:
+    with memctl.open(root) as memory:
         for number, question in enumerate(make_queries(questions + 2)):
             start = time.process_time()
             memory.recall(question)

@@ -9,6 +9,7 @@ them side by side, and `mixed`, each line in one language only.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -16,7 +17,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Sessions", "Task", "tasks"]
+from memctl.language.words import words
+
+__all__ = ["Sessions", "Task", "content_words", "tasks"]
 
 Sessions = dict[str, dict[str, str]]
 Question = dict[str, Any]
@@ -53,6 +56,13 @@ def tasks(folder: Path) -> list[Task]:
             name = folder.name if path.stem == "questions" else f"{folder.name}/{path.stem}"
             found.append(Task(name, questions, sessions, fill))
     return found + (_parallel(folder, found[0].questions) if found else [])
+
+
+def content_words(question: str) -> list[str]:
+    """The words of a question without the function words of English, each once; all of them where it has no others."""
+    function = set(words("en", "stopwords")["words"])
+    found = re.findall(r"[\w%'.-]*\w", question.casefold())
+    return list(dict.fromkeys(word for word in found if word not in function)) or found
 
 
 def _questions(path: Path) -> list[Question]:

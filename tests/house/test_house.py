@@ -19,7 +19,7 @@ import pytest
 from face_helpers import NOW, all_commands, call, fixture_copy, reflected_copy
 from store_helpers import environment
 
-from bench.house import long_functions
+from bench.house import PURE, below_memory, long_functions, reaching_below
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "memctl"
@@ -162,40 +162,36 @@ def _is_told(node: ast.FunctionDef | ast.ClassDef) -> bool:
     return bool(ast.get_docstring(node)) or (len(node.body) == 1 and ast.unparse(node.body[0]) == "...")
 
 
-BELOW = {
-    "answerable": ("recall", "fits weights to signs that no answer shows"),
-    "beliefs": ("beliefs facts", "sets formulas for one belief beside each other"),
-    "bridges": ("index recall", "takes the walk of names by itself, and other bounds of it"),
-    "help": ("cli language markdown notes server", "writes docs from the tables themselves"),
-    "ingest": ("ingest", "counts what is found before anything of it is left out"),
-    "nearest": ("notes vectors", "times a kernel of distances"),
-    "pages": ("language", "takes stop words out of what it asks of ripgrep"),
-    "peers_tools": ("language", "takes stop words out of what it asks of ripgrep"),
-    "quality": ("evaluation vectors", "has the arithmetic of eval, and a model that remembers its questions"),
-    "reflect": ("reflect", "times the parts of a night"),
-    "replacement": ("truth", "counts pairs by a rule that only some questions name"),
-    "shared": ("language", "times a statement of SQL"),
-    "speed": ("index language vectors", "asks plain FTS5 for the same words, and makes up vectors"),
-    "stance": ("judgement markdown stance", "judges pairs one by one, and leaves rules out"),
-    "tokens": ("language", "holds the estimate against tokenizers"),
-    "unseen": ("language", "weighs what a door says by the estimate"),
-    "warm": ("language", "asks plain FTS5 for the same words"),
-    "week_life": ("language", "weighs a prompt by the estimate"),
-}
-"""Benches that measure what no caller of `Memory` can see: the rooms that each reaches into, and why."""
-
-
 def test_what_benches_import_is_there() -> None:
-    """No test runs them all, and one that cannot be imported measures nothing. All but BELOW use `Memory` and nothing below it."""
-    used: dict[str, set[str]] = defaultdict(set)
+    """No test runs them all, and one that cannot be imported measures nothing."""
     for path in [*(ROOT / "bench").glob("*.py"), *(ROOT / "tests/torture").glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("memctl"):
                 for alias in node.names:
                     exec(f"from {node.module} import {alias.name}", {})
-                if path.parent.name == "bench" and node.module not in ("memctl", "memctl.memory"):
-                    used[path.stem].add(str(node.module).split(".")[1])
-    assert used == {name: set(rooms.split()) for name, (rooms, _) in BELOW.items()}
+
+
+REACHING = """
+import memctl, memctl.vectors.file
+from memctl import Memory, recall
+from memctl.facts import UNSAID
+from memctl.stance import stance
+from memctl.memory import open_memory
+from memctl.index.queries.entries import by_ids
+memory.recall(memory.workspace.root)
+asked.memory.run(memory.workspace.scan)
+"""
+
+
+def test_benches_use_memory_and_nothing_below(tmp_path: Path) -> None:
+    """The public library and pure functions; `BELOW` in bench/house.py has what is left, with its reason."""
+    assert reaching_below(ROOT) == []
+    (tmp_path / "some.py").write_text(REACHING)
+    lines = [(line, what) for line, what in below_memory(tmp_path / "some.py", ROOT) if what not in PURE]
+    assert lines == [
+        (2, "memctl.vectors.file"), (3, "memctl.recall"), (6, "memctl.memory"), (7, "memctl.index.queries.entries"),
+        (9, "memory.run"), (9, "workspace.scan"),
+    ]  # fmt: skip
 
 
 SLOW = {

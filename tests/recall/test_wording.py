@@ -351,7 +351,8 @@ def test_a_page_says_whom_its_lines_are_about(tmp_path: Path, name: str, questio
     filler = "".join(f"- W: Note {n} about the garden\n" for n in range(20))
     pages = {"memory/2025-11-27.md": filler + "- W: The Router is old\n- W: Олег приехал\n"}
     workspace = write_pages(tmp_path / "one", pages | {f"bank/entities/{name}.md": f"# {name}\n\n{line}\n"})
-    assert (ask(workspace, question).answerable or 0) > 0.8
+    found = ask(workspace, question)
+    assert (found.answerable or 0) > 0.8 and len(found.signs or ()) == 6 and ask(workspace, "").signs is None
     told = pages | {"bank/entities/豆豆.md": f"# 豆豆\n\n{line}\n", f"bank/entities/{name}.md": f"# {name}\n\n"}
     strange = write_pages(tmp_path / "two", told)
     assert (ask(strange, other).answerable or 0) < 0.5

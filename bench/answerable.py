@@ -9,7 +9,6 @@ group; `--fit` fits the weights of memctl/recall/surroundings.py on the developm
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shutil
 import tempfile
@@ -17,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from math import exp
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from sets import rows_of
 
 import memctl
 
@@ -100,8 +101,7 @@ def _article(question: dict[str, Any]) -> str:
 
 
 def _read(folder: Path) -> list[dict[str, Any]]:
-    lines = (folder / "questions.jsonl").read_text("utf-8").splitlines()
-    return [q for q in map(json.loads, lines) if q.get("gold")]
+    return [q for q in rows_of(folder / "questions.jsonl") if q.get("gold")]
 
 
 def _speakers(folder: Path) -> list[str]:

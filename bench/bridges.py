@@ -10,7 +10,6 @@ has the recall in it.
 from __future__ import annotations
 
 import argparse
-import math
 import shutil
 import statistics
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 from random import Random
 
 from generate import make_queries, make_workspace
+from sets import wilson
 from speed import timed
 
 import memctl
@@ -247,12 +247,8 @@ def _times(memory: memctl.Memory, asked: Sequence[str], hops: int) -> list[float
 
 def interval(found: Sequence[bool]) -> str:
     """Per cent with Wilson's interval."""
-    n, p, z = len(found), sum(found) / len(found), 1.96
-    middle, width = (
-        (p + z * z / (2 * n)) / (1 + z * z / n),
-        z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)),
-    )
-    return f"{100 * p:5.1f} ({100 * max(0, middle - width):5.1f}–{100 * min(1, middle + width):5.1f})"
+    low, high = wilson(sum(found), len(found))
+    return f"{100 * sum(found) / len(found):5.1f} ({100 * max(0, low):5.1f}–{100 * min(1, high):5.1f})"
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ same run the time of a recall in this process. `--vectors` embeds them with the 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import sqlite3
@@ -22,6 +21,8 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from sets import rows_of
 
 import memctl
 from memctl import Fact, Kind
@@ -59,7 +60,7 @@ def main() -> None:
     parser.add_argument("--vectors", action="store_true", help="by words and meaning; needs the extra vectors")
     given = parser.parse_args()
     os.environ["MEMCTL_VECTORS"] = "auto" if given.vectors else "none"
-    items = [json.loads(line) for line in ITEMS.read_text("utf-8").splitlines()]
+    items = rows_of(ITEMS)
     ways = [("plain FTS5", False), ("facts alone", False), ("facts with cues", True)]
     for name, with_cues in ways:
         measured = plain if name == "plain FTS5" else measure

@@ -11,7 +11,6 @@ through the command's own verb: pages on disk, an index, citations read again.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -20,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+from sets import rows_of
 
 import memctl
 
@@ -37,8 +36,7 @@ class Outcome(NamedTuple):
 
 def cases(name: str) -> list[dict[str, Any]]:
     """The cases of one half."""
-    lines = (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines if line.strip()]
+    return rows_of(DATA / f"{name}.jsonl")
 
 
 def tried(case: dict[str, Any], root: Path) -> Outcome:

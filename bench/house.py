@@ -149,7 +149,10 @@ PURE = {
 """The pure modules whose functions benches call by themselves, and why; everything else of them goes through `Memory`."""
 BELOW = {
     "help": ("cli language markdown notes recall server", "is no bench: it writes docs from the tables themselves"),
-    "nearest": ("notes vectors workspace", "times the search among vectors without the recall around it"),
+    "nearest": (
+        "notes vectors workspace",
+        "times the search among vectors alone: recall orders by days and lines beside it too",
+    ),
 }
 """What reaches below `Memory` all the same: into which rooms, and why."""
 _INSIDE = {"bound", "index", "resident", "run", "sync_for_read", "sync_for_write", "synced", "with_workspace"}
@@ -171,19 +174,23 @@ def reaching_below(tree: Path) -> list[str]:
 
 
 def below_memory(path: Path, tree: Path) -> Iterator[tuple[int, str]]:
-    """The modules of memctl but itself that a program imports, and the attributes by which it gets at the index of a memory."""
+    """The modules of memctl but itself that a program imports, and the attributes by which it gets at them or at the index."""
+
+    def is_module(name: str) -> bool:
+        place = Path(tree, *name.split("."))
+        return place.is_dir() or place.with_suffix(".py").exists()
+
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "memctl":
-            for alias in node.names:
-                whole = Path(tree, *f"{node.module}.{alias.name}".split("."))
-                is_module = whole.is_dir() or whole.with_suffix(".py").exists()
-                if is_module or node.module != "memctl":
-                    yield node.lineno, f"{node.module}.{alias.name}" if is_module else str(node.module)
+            wholes = (f"{node.module}.{alias.name}" for alias in node.names)
+            taken = (whole if is_module(whole) else str(node.module) for whole in wholes)
+            yield from ((node.lineno, name) for name in taken if name != "memctl")
         elif isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names if alias.name.startswith("memctl."))
         elif isinstance(node, ast.Attribute):
             owner = getattr(node.value, "id", getattr(node.value, "attr", ""))
-            if (owner == "memory" and node.attr in _INSIDE) or (owner == "workspace" and node.attr != "root"):
+            is_inside = (owner == "memory" and node.attr in _INSIDE) or (owner == "workspace" and node.attr != "root")
+            if is_inside or (owner == "memctl" and is_module(f"memctl.{node.attr}")):
                 yield node.lineno, f"{owner}.{node.attr}"
 
 

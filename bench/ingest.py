@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
 import re
 from collections import Counter
@@ -24,6 +23,8 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from sets import rows_of, wilson
 
 from memctl.ingest.extract import CandidateFact, candidates
 from memctl.ingest.own_words import own_sentences
@@ -89,10 +90,8 @@ def share(part: int, whole: int) -> str:
     """`.93 (28/30)` with a 95 % interval (Wilson)."""
     if not whole:
         return "  – (0/0)"
-    p, z = part / whole, 1.96
-    middle, spread = p + z * z / (2 * whole), z * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole))
-    low, high = ((middle + sign * spread) / (1 + z * z / whole) for sign in (-1, 1))
-    return f"{p:.2f} ({part}/{whole}; {low:.2f}–{high:.2f})"
+    low, high = wilson(part, whole)
+    return f"{part / whole:.2f} ({part}/{whole}; {low:.2f}–{high:.2f})"
 
 
 def report(name: str, tallies: dict[str, Tally]) -> Iterator[str]:
@@ -223,16 +222,13 @@ def main() -> None:
         parser.error("held-out transcripts are scored, never shown: drop --misses")
     for path in given.files:
         tallies: dict[str, Tally] = {}
-        for line in filter(str.strip, path.read_text("utf-8").splitlines()):
-            dialogue = json.loads(line)
+        for dialogue in rows_of(path):
             tallies.setdefault(dialogue["lang"], Tally()).add(dialogue)
         print("\n".join(report(str(path), tallies)))
         if given.misses:
             print("\n".join(line for tally in tallies.values() for line in tally.misses))
     if given.logs:
-        rows = (
-            [json.loads(line) for line in given.labels.read_text("utf-8").splitlines()] if given.labels.exists() else []
-        )
+        rows = rows_of(given.labels) if given.labels.exists() else []
         if given.sample:
             for row in sample(given.logs, given.part, given.sample, rows):
                 print(json.dumps(row, ensure_ascii=False))

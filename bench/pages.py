@@ -16,7 +16,6 @@ lists files and ranks none: they are opened by their number of matching lines, m
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import subprocess
 import tempfile
@@ -26,7 +25,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from sets import content_words
+from sets import content_words, rows_of
 
 import memctl
 
@@ -46,7 +45,7 @@ def main() -> None:
         "--misses", action="store_true", help="print what is not in the first three (never of a held set)"
     )
     given = parser.parse_args()
-    asked = [json.loads(line) for path in given.questions for line in path.read_text("utf-8").splitlines()]
+    asked = [row for path in given.questions for row in rows_of(path)]
     with tempfile.TemporaryDirectory() as base:
         for name in sorted({question["workspace"] for question in asked}):
             root = Path(base, name)

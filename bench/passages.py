@@ -8,7 +8,6 @@ looked at.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import tempfile
@@ -16,6 +15,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+
+from sets import by_workspace
 
 import memctl
 
@@ -30,14 +31,8 @@ def main() -> None:
     parser.add_argument("--workspaces", default="")
     given = parser.parse_args()
     os.environ["MEMCTL_VECTORS"] = "none"
-    asked = [json.loads(line) for line in (given.data / "questions.jsonl").read_text("utf-8").splitlines()]
-    chosen = set(filter(None, given.workspaces.split(",")))
-    by_name: dict[str, list[dict[str, object]]] = defaultdict(list)
-    for question in asked:
-        if question["gold"] and (not chosen or question["workspace"] in chosen):
-            by_name[question["workspace"]].append(question)
     shares: dict[str, list[list[float]]] = defaultdict(list)
-    for name, questions in by_name.items():
+    for name, questions in by_workspace(given.data, given.workspaces).items():
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(given.data / name, folder, dirs_exist_ok=True)
             last = max(path.stem[:10] for path in Path(folder, "memory").glob("*.md"))
@@ -48,7 +43,7 @@ def main() -> None:
                     "context": lambda text, memory=memory: memory.context(text, budget=4_000).recalled,  # type: ignore[misc]
                 }
                 for question in questions:
-                    gold = [_text_of(folder, place) for place in question["gold"]]  # type: ignore[attr-defined]
+                    gold = [_text_of(folder, place) for place in question["gold"]]
                     for way, give in ways.items():
                         text = give(str(question["question"]))
                         shares[way].append([sum(line in text[:most] for line in gold) / len(gold) for most in AT])

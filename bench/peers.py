@@ -16,7 +16,6 @@ What could not be run says why.
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import re
 import shutil
@@ -32,7 +31,7 @@ from typing import Any, NamedTuple
 
 from generate import STOP_WORDS, make_workspace
 from peers_tools import PEERS, CannotRun, Peer, Piece, Used
-from sets import tasks
+from sets import rows_of, tasks
 
 TIL = Path(__file__).parents[1] / "tests" / "data" / "til" / "held.jsonl"
 RESULTS, FIRST, PAGES, CHARACTERS = 20, 10, 5, 2_000
@@ -118,7 +117,7 @@ def _sets(data: Sequence[Path], questions: Path, every: int, made: Path) -> Iter
     """The sets of the folders that are given, or a made-up one."""
     for folder in data:
         own = [task for task in tasks(folder) if task.name == folder.name]
-        rows = own[0].questions if own else [json.loads(line) for line in questions.read_text("utf-8").splitlines()]
+        rows = own[0].questions if own else rows_of(questions)
         found: dict[Path, list[dict[str, Any]]] = {}
         for row in rows[::every]:
             found.setdefault(folder / row["workspace"], []).append(row)

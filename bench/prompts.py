@@ -11,10 +11,11 @@ import argparse
 import json
 import shutil
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from sets import by_workspace
 
 import memctl
 
@@ -189,13 +190,8 @@ def main() -> None:
     parser.add_argument("--workspaces", default="", help="only these, comma-separated")
     parser.add_argument("--show", type=int, default=0, help="print so many questions that came out otherwise")
     given = parser.parse_args()
-    wanted = set(filter(None, given.workspaces.split(",")))
     for folder in given.data:
-        asked: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for line in (folder / "questions.jsonl").read_text("utf-8").splitlines():
-            question = json.loads(line)
-            if question["gold"] and (not wanted or question["workspace"] in wanted):
-                asked[question["workspace"]].append(question)
+        asked = by_workspace(folder, given.workspaces)
         rows: list[dict[str, tuple[float, bool]]] = []
         odd: list[str] = []
         for name, group in asked.items():

@@ -16,7 +16,6 @@ both hold; and updates, told to an assistant on two days, with the question whos
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shutil
 import sys
@@ -27,7 +26,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+from sets import rows_of
 
 import memctl
 
@@ -232,8 +231,7 @@ def main() -> int:
 def labelled(path: Path) -> int:
     """Per rule how many of the pairs that it finds are labelled "replaces"; and how many of these nothing finds."""
     count: Counter[tuple[str, str]] = Counter()
-    for line in path.read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows_of(path):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "memory").mkdir()
             for side in ("older", "newer"):

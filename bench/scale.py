@@ -31,6 +31,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from generate import LAST_DAY, cast_of, make_queries, make_workspace, page_of, vocabulary
+from sets import rows_of
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 TOMORROW = LAST_DAY + timedelta(days=1)
@@ -60,7 +61,7 @@ def main() -> None:
     if given.stay:
         stay(given.stay, given.questions)
     elif given.draw:
-        draw([json.loads(line) for line in given.rows.read_text("utf-8").splitlines()])
+        draw(rows_of(given.rows))
     else:
         for facts in given.facts:
             folder = given.keep or Path(tempfile.mkdtemp(prefix="memctl-scale-"))

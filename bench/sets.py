@@ -1,4 +1,4 @@
-"""Sets of questions for bench/quality.py: a folder in the format of memctl eval, and what can be made of it.
+"""Sets of questions: a folder in the format of memctl eval, and what can be made of it; and what several benches count by.
 
 A folder holds workspaces (folders of Markdown), one or more `*.jsonl` of questions (`workspace`, `question`, `gold`
 citations, optional `type`, `gold_sessions`) and, for figures by session, `sessions.jsonl` (`workspace`, `source`,
@@ -9,6 +9,7 @@ them side by side, and `mixed`, each line in one language only.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections import defaultdict
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 from memctl.language.words import words
 
-__all__ = ["Sessions", "Task", "content_words", "tasks"]
+__all__ = ["Sessions", "Task", "by_workspace", "content_words", "rows_of", "tasks", "wilson"]
 
 Sessions = dict[str, dict[str, str]]
 Question = dict[str, Any]
@@ -58,6 +59,28 @@ def tasks(folder: Path) -> list[Task]:
     return found + (_parallel(folder, found[0].questions) if found else [])
 
 
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON, one a line."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def by_workspace(folder: Path, names: str = "") -> dict[str, list[Question]]:
+    """The questions of a folder that have gold, by workspace: all of them, or those of some names, comma-separated."""
+    chosen = set(filter(None, names.split(",")))
+    found: dict[str, list[Question]] = defaultdict(list)
+    for question in rows_of(folder / "questions.jsonl"):
+        if question["gold"] and (not chosen or question["workspace"] in chosen):
+            found[question["workspace"]].append(question)
+    return found
+
+
+def wilson(part: int, whole: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson)."""
+    p, z = part / whole, 1.96
+    middle, spread = p + z * z / (2 * whole), z * math.sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole))
+    return (middle - spread) / (1 + z * z / whole), (middle + spread) / (1 + z * z / whole)
+
+
 def content_words(question: str) -> list[str]:
     """The words of a question without the function words of English, each once; all of them where it has no others."""
     function = set(words("en", "stopwords")["words"])
@@ -66,14 +89,12 @@ def content_words(question: str) -> list[str]:
 
 
 def _questions(path: Path) -> list[Question]:
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    return [row for row in rows if row.get("gold") and "question" in row]
+    return [row for row in rows_of(path) if row.get("gold") and "question" in row]
 
 
 def _sessions(path: Path) -> Sessions:
     found: Sessions = defaultdict(dict)
-    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-        row = json.loads(line)
+    for row in rows_of(path) if path.exists() else ():
         found[row["workspace"]][row["source"]] = row["session"]
     return found
 

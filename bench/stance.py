@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from generate import init_workspace
+from sets import rows_of
 
 import memctl
 from memctl.judgement import RULES
@@ -132,11 +133,6 @@ def labelled(lines: Path, labels: Iterable[dict[str, str]]) -> list[dict[str, An
         if belief and fact:
             found.append({"belief": belief, "fact": fact, "label": each["label"]})
     return found
-
-
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    """The pairs, or labels, of a file."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
 def main() -> None:

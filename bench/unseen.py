@@ -21,6 +21,8 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from sets import rows_of
+
 import memctl
 from memctl.language.tokens import estimate
 
@@ -34,7 +36,7 @@ GIVEN = argparse.Namespace(list=False, keep=None, of="unseen2")
 
 
 def rows(path: str) -> list[Row]:
-    return [json.loads(line) for line in (DATA / GIVEN.of / path).read_text("utf-8").splitlines()]
+    return rows_of(DATA / GIVEN.of / path)
 
 
 def by(key: str, every: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
@@ -444,7 +446,7 @@ def near() -> None:
             print(f"    {door}: the right line is shown {share(one[way], one['all'])}, {tokens}")
 
 
-def retained(memory: memctl.Memory, name: str) -> Iterator[tuple[str, memctl.Retained]]:
+def retained(memory: memctl.Memory, name: str) -> Iterator[tuple[str, Any]]:
     """Every fact of a persona, retained one after the other in a log that ends before it; its citation in the whole log."""
     root = memory.workspace.root
     pages = {page["path"]: page["text"] for page in rows(f"months/{name}.jsonl")}
@@ -459,14 +461,14 @@ def retained(memory: memctl.Memory, name: str) -> Iterator[tuple[str, memctl.Ret
 
 
 # What a door shows of the offers, and in which words; act says nearly what MCP says.
-DOORS: dict[str, tuple[str, Callable[[memctl.Question], str]]] = {
+DOORS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "MCP retain, act": ("reason", lambda each: f"- may replace {each.id} {each.older}"),
     "retain on stderr": ("telling", lambda each: f"may replace {each.older}: `memctl review {each.id} y`"),
     "hook after an edit": ("reason", lambda each: f"- {each.newer} may replace\n  {each.id} {each.older}"),
 }
 
 
-def _near(one: Counter[str], offered: Sequence[memctl.Question], gold: Sequence[str], what: str) -> None:
+def _near(one: Counter[str], offered: Sequence[Any], gold: Sequence[str], what: str) -> None:
     right = [any(shows(each.sides[0], source) for source in gold) for each in offered]
     one.update(all=1, first=any(right[:1]))
     shown = {"reason": [each for each in offered if each.why], "telling": [each for each in offered if each.is_telling]}

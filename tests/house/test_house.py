@@ -179,7 +179,7 @@ from memctl.stance import stance
 from memctl.memory import open_memory
 from memctl.index.queries.entries import by_ids
 memory.recall(memory.workspace.root)
-asked.memory.run(memory.workspace.scan)
+asked.memory.run(memory.workspace.scan, memctl.truth)
 """
 
 
@@ -190,7 +190,7 @@ def test_benches_use_memory_and_nothing_below(tmp_path: Path) -> None:
     lines = [(line, what) for line, what in below_memory(tmp_path / "some.py", ROOT) if what not in PURE]
     assert lines == [
         (2, "memctl.vectors.file"), (3, "memctl.recall"), (6, "memctl.memory"), (7, "memctl.index.queries.entries"),
-        (9, "memory.run"), (9, "workspace.scan"),
+        (9, "memory.run"), (9, "workspace.scan"), (9, "memctl.truth"),
     ]  # fmt: skip
 
 

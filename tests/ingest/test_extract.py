@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
@@ -191,6 +192,7 @@ def test_one_turn_at_a_time() -> None:
 
 def bench() -> ModuleType:
     """bench/ingest.py."""
+    sys.path.insert(0, str(ROOT / "bench"))
     spec = importlib.util.spec_from_file_location("bench_ingest", ROOT / "bench" / "ingest.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

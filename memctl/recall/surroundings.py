@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from datetime import date
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -17,11 +18,13 @@ from ..index.queries.entries import Filter, Query, days_of_pages, entry_count, f
 from ..index.queries.filters import condition_of
 from ..index.row import Entity
 from ..language.analyzer import query_terms, stop_terms, terms
+from ..language.dates import find_times
 from ..language.names import is_han
 from ..language.tokens import estimate
 from ..markdown.attributes import FILTERS
 from ..markdown.escape import many
-from .wording import capitals
+from ..truth.statement import is_numeral
+from .wording import capitals, without_value_asked
 
 _SHORT_HIT = 32  # tokens; few hits take less
 _MOST_PLACES = 100  # hits of one answer that nobody counted
@@ -202,16 +205,30 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs | None:
     names = {*terms(" ".join((*capitals(words), *KnownNames(index).in_text(words))))}.intersection(wanted)
     counts, total = frequencies(index, wanted), entry_count(index)
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
-    whole = sum(weights.values()) or 1.0
-    said = [set(str(hit.parts.get("own", "")).split()) for hit in hits[:_LOOKED_AT]]
+    asking = {*wanted}.difference(query_terms(without_value_asked(words)))
+    plain = {term: weight for term, weight in weights.items() if term not in asking}
+    looked_at = hits[:_LOOKED_AT]
+    # Beside a time or a number, "what time" is no word to look for.
+    needed = [plain if asking and _holds_value(hit.content) else weights for hit in looked_at]
+    said = [set(str(hit.parts.get("own", "")).split()) for hit in looked_at]
     borne = [{*held, *terms(" ".join((*hit.entities, hit.under)))} for held, hit in zip(said, hits, strict=False)]
     named = [len(names & held) / len(names) if names else 1.0 for held in borne] or [0.0]
-    own = (sum(weights.get(term, 0) for term in held) / whole * share for held, share in zip(said, named, strict=False))
-    known = sum(weight for term, weight in weights.items() if counts.get(term)) / whole
-    relevance = (float(hit.parts.get("relevance", 0.0)) for hit in hits[:_LOOKED_AT])
+    own = (share * _part(of, held) for of, held, share in zip(needed, said, named, strict=False))
+    known = _part(plain if plain in needed else weights, {term for term in wanted if counts.get(term)})
+    relevance = (float(hit.parts.get("relevance", 0.0)) for hit in looked_at)
     top = max((share * each for share, each in zip(named, relevance, strict=False)), default=0.0)
     slot = float(any("slot" in hit.why for hit in hits[:1]))
     return Signs(max(own, default=0.0), known, top, named[0], 1 / len(wanted), slot)
+
+
+def _part(weights: Mapping[str, float], held: Set[str]) -> float:
+    """The part of some weights that is on terms which are held."""
+    return sum(weight for term, weight in weights.items() if term in held) / (sum(weights.values()) or 1.0)
+
+
+def _holds_value(text: str) -> bool:
+    """True for a text that names a time or a number."""
+    return any(map(is_numeral, terms(text))) or bool(find_times(text, date.min))
 
 
 def answerable(signs: Signs | None, hits: Sequence[Hit]) -> float | None:

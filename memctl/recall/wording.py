@@ -75,6 +75,11 @@ def has_wording(section: str, text: str) -> bool:
     return bool(_wording(section).search(without_yo(text)))
 
 
+def without_value_asked(words: str) -> str:
+    """A question without the words that ask for a time or a number: "what time is the standup" is one about the standup."""
+    return _wording("asks for a value").sub(" ", words)
+
+
 def question_name(words: str) -> str:
     """The name in a question that only asks who or what that is; empty for any other."""
     name = _wording("who is").sub("", words)

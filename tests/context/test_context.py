@@ -745,6 +745,19 @@ def test_a_line_is_shown_beside_a_prompt_with_what_may_have_replaced_it(tmp_path
     assert "\n- [memory/2025-09-01.md#L3]" in shown and "\n- [memory/2025-10-20.md#L3]" in shown
 
 
+@pytest.mark.parametrize(("line", "answered", "open_"), [
+    ("Standup is at 9:30.", "what time is the standup?", "what time is the retro?"),
+    ("Standup is at half past nine.", "what time does the standup start?", "what colour is the standup?"),
+    ("Стендап в 9:30.", "в какое время стендап?", "в какое время обед?"),
+    ("Сменный мастер приходит в девять.", "во сколько приходит сменный мастер?", "во сколько приходит зубной?"),
+    ("站会九点半开始。", "站会什么时间？", "午饭什么时间？"),
+])  # fmt: skip
+def test_words_that_ask_for_a_time_are_none_to_look_for(tmp_path: Path, line: str, answered: str, open_: str) -> None:
+    memory = memory_on(pages(tmp_path, f"## Retain\n\n- W {line}\n- W The plants need water.\n- W Uses PostgreSQL.\n"))
+    assert line in beside_prompt(memory, answered, budget=1200, most=8)
+    assert not beside_prompt(memory, open_, budget=1200, most=8)
+
+
 def test_what_is_told_of_another_is_no_answer(tmp_path: Path) -> None:
     lines = "- W @June: Hip operation is on 9 October.\n- W @Marek: Cycles to the mill on Mondays.\n"
     told = pages(tmp_path, f"## Retain\n\n{lines}")

@@ -36,7 +36,6 @@ _LEAST_TERMS = 3  # and says as much in terms: "Status: accepted" lies near ever
 _PART = 0.3  # of the nearness of a line, where its page counts as a whole
 _REACH = (-2, -1, 1, 2)  # lines beside a candidate, whose nearness counts in part (BESIDE in recall/rank.py)
 _READ = 200  # characters of terms that tell a script
-_LOADED: dict[tuple[type, str], Embedder] = {}
 
 
 class Nearness(NamedTuple):
@@ -172,7 +171,7 @@ def start_vector_search(
     settings, index = memory.workspace.settings, memory.index
     if settings.model == "none" or settings.vector_weight <= 0 or not query.words:
         return None, None
-    from ..vectors.models import choice, is_of
+    from ..vectors.models import choice, is_of, loaded
 
     chosen = choice(memory.workspace)
     embedder = chosen.embedder
@@ -189,9 +188,7 @@ def start_vector_search(
         warnings.append(f"answered by words only: {why}")
     if source is None:
         return None, Vectored(embedder.name, 0, embeddable(index))
-    # The same model as last time in this process, so that one that answers many questions is loaded once.
-    embedder = _LOADED.setdefault((type(embedder), embedder.id), embedder)
-    search = VectorSearch(source, embedder, query.words, settings.vector_weight)
+    search = VectorSearch(source, loaded(embedder), query.words, settings.vector_weight)
     try:
         return search, Vectored(embedder.name, source.vectors.count(), source.vectors.missing(index).entries)
     except BaseException:

@@ -5,11 +5,13 @@ All that can go wrong there is one ServerFailed, with one thing to do; no passwo
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import os
 import socket
 import time
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -21,7 +23,7 @@ from ..errors import ExtraMissing, MemctlError, Refused, ServerFailed, Usage
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else it tells of a lost connection beside us
 
-VERSION = 2  # of schema.sql: raise it with every change there
+VERSION = 3  # of schema.sql: raise it with every change there
 _SETTINGS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '120s'; SET LOCAL search_path = pg_catalog, pg_temp"
 _PATIENCE = {
     "connect_timeout": "10", "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
@@ -54,21 +56,25 @@ class SharedWorkspace(NamedTuple):
     token: str
     analysis: int
     ttl: str
+    model: str
     publisher: str
     published: str
 
 
 class SharedPage(NamedTuple):
-    """A page of it; `content` is None where only the rest is asked for."""
+    """A page of it; `content` is None where only the rest is asked for, `keys` where its vectors stay as they are there."""
 
     path: str
     digest: bytes
     head: str
     content: bytes | None = None
     terms: Sequence[str] = ()
+    embedded: bool = False
+    keys: Sequence[int] | None = None  # of all texts that have a vector once they are embedded
+    codes: Mapping[int, bytes] = {}  # those that are sent
 
 
-_ROW = "workspace, team, generation::text, revision, removed, head, token, analysis, ttl, publisher, to_char(published, 'YYYY-MM-DD')"
+_ROW = "workspace, team, generation::text, revision, removed, head, token, analysis, ttl, model, publisher, to_char(published, 'YYYY-MM-DD')"
 
 
 class SharedServer:
@@ -277,16 +283,35 @@ class SharedSession:
 
     def known(self, name: str) -> dict[str, SharedPage]:
         """What the server has of each page, but for its content."""
-        sql = "SELECT path, digest, head FROM memctl.pages WHERE workspace = %s"
-        return {row[0]: SharedPage(*row) for row in self._rows(sql, name)}
+        sql = "SELECT path, digest, head, embedded FROM memctl.pages WHERE workspace = %s"
+        return {row[0]: SharedPage(row[0], row[1], row[2], embedded=row[3]) for row in self._rows(sql, name)}
+
+    def means(self, name: str) -> bytes:
+        """The means of the model whose vectors a workspace has."""
+        return bytes(self._rows("SELECT means FROM memctl.workspaces WHERE workspace = %s", name)[0][0])
+
+    def keys(self, name: str, paths: Sequence[str]) -> dict[str, set[int]]:
+        """The keys of the texts of some pages whose vectors are there."""
+        sql = "SELECT path, array_agg(key) FROM memctl.vectors WHERE workspace = %s AND path = ANY(%s) GROUP BY path"
+        return {path: set(keys) for path, keys in self._rows(sql, name, list(paths))}
+
+    def codes(self, name: str, paths: Sequence[str], keys: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """The vectors of some texts on some pages by key, as they are there: of any length. ValueError for other numbers."""
+        sql = "SELECT key, codes FROM memctl.vectors WHERE workspace = %s AND path = ANY(%s) AND key = ANY(%s)"
+        for key, codes in self._rows(sql, name, list(paths), list(keys)):
+            try:  # the types of pgvector come as text
+                yield key, codes if isinstance(codes, bytes) else array("b", json.loads(codes)).tobytes()
+            except (TypeError, OverflowError) as error:
+                raise ValueError(codes[:80]) from error
 
     def write(
         self, before: SharedWorkspace, after: SharedWorkspace, pages: Iterator[SharedPage], cited: Mapping[str, str],
-        removed: Sequence[str], told: Callable[[int], object],
+        removed: Sequence[str], told: Callable[[int], object], means: bytes = b"",
     ) -> None:  # fmt: skip
         """Bring a published workspace up to date: send pages, some at a time; `told` is called with how many were sent.
 
-        `cited` are pages that are as they were, and stand in a commit now.
+        `cited` are pages that are as they were, and stand in a commit now. Where the `model` is another, its `means` are
+        given, and every vector there goes first.
         """
         name, revision, run = after.workspace, after.revision, self._connection.execute
         sql = (
@@ -295,23 +320,44 @@ class SharedSession:
         )
         run(sql, [after.team, revision, after.removed, after.head, after.token, after.analysis, after.ttl, name])
         if after.team != before.team:
-            run("UPDATE memctl.pages SET team = %s WHERE workspace = %s", [after.team, name])
+            for table in ("pages", "vectors"):
+                run(f"UPDATE memctl.{table} SET team = %s WHERE workspace = %s", [after.team, name])
+        if after.model != before.model:
+            run("UPDATE memctl.workspaces SET model = %s, means = %s WHERE workspace = %s", [after.model, means, name])
+            run("DELETE FROM memctl.vectors WHERE workspace = %s", [name])
+            run("UPDATE memctl.pages SET embedded = false WHERE workspace = %s AND embedded", [name])
         sql = (
-            "INSERT INTO memctl.pages (workspace, team, revision, path, digest, head, content, terms) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path) DO UPDATE SET team = excluded.team, "
+            "INSERT INTO memctl.pages (workspace, team, revision, path, digest, head, content, terms, embedded) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path) DO UPDATE SET team = excluded.team, "
             "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
-            "content = excluded.content, terms = excluded.terms"
+            "content = excluded.content, terms = excluded.terms, embedded = excluded.embedded"
         )
-        rows = ((name, after.team, revision, *page) for page in pages)
         count = 0
         with self._connection.cursor() as cursor:
-            while some := list(islice(rows, _SOME)):
-                cursor.executemany(sql, some)
-                count += len(some)
+            while some := list(islice(pages, _SOME)):
+                sent = [(name, after.team, revision, *page[:6]) for page in some if page.content is not None]
+                cursor.executemany(sql, sent)
+                self._write_vectors(name, after.team, [page for page in some if page.keys is not None])
+                count += len(sent)
                 told(count)
             sql = "UPDATE memctl.pages SET head = %s, revision = %s WHERE workspace = %s AND path = %s"
             cursor.executemany(sql, [(head, revision, name, path) for path, head in cited.items()])
         run("DELETE FROM memctl.pages WHERE workspace = %s AND path = ANY(%s)", [name, list(removed)])
+
+    def _write_vectors(self, name: str, team: str, pages: Sequence[SharedPage]) -> None:
+        """Leave of some pages the vectors of texts that they hold, and add those that are sent."""
+        bare = self._rows(
+            "SELECT atttypid = 'bytea'::regtype FROM pg_attribute WHERE attrelid = 'memctl.vectors'::regclass AND attname = 'codes'"
+        )
+        spelled = bytes if bare[0][0] else lambda codes: str(memoryview(codes).cast("b").tolist())
+        rows = [(name, team, page.path, key, spelled(codes)) for page in pages for key, codes in page.codes.items()]
+        with self._connection.cursor() as cursor:
+            sql = "DELETE FROM memctl.vectors WHERE workspace = %s AND path = %s AND key <> ALL(%s)"
+            cursor.executemany(sql, [(name, page.path, page.keys) for page in pages])
+            sql = "INSERT INTO memctl.vectors (workspace, team, path, key, codes) VALUES (%s, %s, %s, %s, %s)"
+            cursor.executemany(sql, rows)
+            sql = "UPDATE memctl.pages SET embedded = true WHERE workspace = %s AND path = %s AND NOT embedded"
+            cursor.executemany(sql, [(name, page.path) for page in pages if page.embedded])
 
     def withdraw(self, name: str) -> bool:
         """Take a workspace away with all of its pages; False if there is none of that name."""

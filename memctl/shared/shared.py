@@ -17,10 +17,11 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from ..errors import MemctlError, NothingFound, ServerFailed, Usage
+from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError, NothingFound, ServerFailed, Usage
 from ..facts import Citation
 from ..hits import Answer, merged
 from ..index.heal import schema_version
@@ -36,6 +37,9 @@ from ..recall.query import with_aliases
 from ..recall.recall import recall
 from ..recall.surroundings import most_hits
 from ..system import locked
+from ..vectors.embed import erase_vectors, take_vectors
+from ..vectors.file import drop_vectors
+from ..vectors.models import Embedder, choice, loaded, name_elsewhere
 from .publish import Published, publish
 from .server import SharedServer, SharedSession, SharedWorkspace
 
@@ -129,8 +133,10 @@ class Shared:
         return answer._replace(warnings=warnings, took_ms=(time.perf_counter() - start) * 1000)
 
     def _copy(self, server: str, row: SharedWorkspace) -> Copy:
-        """The copy of a workspace as the server has it."""
-        copy = Copy(self._memory.workspace, row.workspace)
+        """The copy of a workspace as the server has it, with its vectors where the reader's model made them."""
+        embedder = choice(self._memory.workspace).embedder if row.model else None
+        embedder = embedder if embedder and embedder.id == row.model else None
+        copy = Copy(self._memory.workspace, row.workspace, embedder.id if embedder else "")
         if copy.is_current(server, row):
             return copy
         with copy.alone():
@@ -143,9 +149,29 @@ class Shared:
                     has_lost = copy.fetch(at, row)
                 if has_lost:  # nothing of that is left in the index either
                     build_index(copy.workspace, progress=self._memory.progress)
-                self._open(copy).run(lambda opened: opened.sync_for_write())
-                copy.settle(server, row)
+                opened = self._open(copy)
+                opened.run(lambda at: at.sync_for_write())
+                copy.settle(server, row, *self._take_vectors(copy, opened, embedder))
         return copy
+
+    def _take_vectors(self, copy: Copy, opened: OpenMemory, embedder: Embedder | None) -> tuple[str, str]:
+        """Bring the vectors of a copy up to date; the model that made them, and what is wrong with them."""
+        if embedder is None:
+            return "", opened.run(erase_vectors) or ""
+        with self._server.transaction() as at:
+            there = at.workspaces([copy.name]).get(copy.name)
+            if there is None or there.model != embedder.id:  # since we asked
+                return "", ""
+            means, fetch = at.means(copy.name), partial(at.codes, copy.name)
+            own = self._memory.workspace
+            try:
+                opened.run(lambda taking: take_vectors(taking, loaded(embedder), means, own, fetch))
+                return embedder.id, ""
+            except ValueError as error:
+                drop_vectors(copy.workspace)
+                return embedder.id, f"answered by words only: the vectors at {at.place} are damaged ({error})"
+            except (CannotWrite, ExtraBroken, LockBusy) as error:
+                return "", f"answered by words only: {error.what}"
 
     def _open(self, copy: Copy) -> OpenMemory:
         memory, workspace, resident = self._memory, copy.workspace, None
@@ -181,9 +207,14 @@ class Shared:
             before, heads = copy.state(), copy.heads()
             answer = recall(self._open(copy), query, k=k, **options)
             if before and before.whole and copy.state() == before:
-                return answer, heads
+                return _told(answer, before), heads
         with copy.alone():
-            return recall(self._open(copy), query, k=k, **options), copy.heads()
+            return _told(recall(self._open(copy), query, k=k, **options), copy.state()), copy.heads()
+
+
+def _told(answer: Answer, state: CopyState | None) -> Answer:
+    """The answer of a copy, with what is wrong with its vectors."""
+    return answer._replace(warnings=(*answer.warnings, state.problem)) if state and state.problem else answer
 
 
 def _unseen(at: SharedSession, names: Sequence[str]) -> NothingFound:
@@ -233,13 +264,19 @@ class CopyState(NamedTuple):
     revision: int
     ttl: str
     whole: bool
+    model: str = ""  # whose vectors it has of all lines that have one there
+    problem: str = ""  # why it is asked by words all the same
 
 
 class Copy:
     """The copy of one shared workspace, below the derived folder of the reader's own."""
 
-    def __init__(self, workspace: Workspace, name: str) -> None:
-        self.name, self._reader = name, workspace
+    def __init__(self, workspace: Workspace, name: str, model: str = "") -> None:
+        self.name, self._reader, self._model = (
+            name,
+            workspace,
+            model,
+        )  # the last: of the reader, if it made the vectors there
         self.root = workspace.memory / "shared" / name
         self._derived = self.root / ".memory"
 
@@ -248,7 +285,9 @@ class Copy:
         """The copy as a workspace: the reader's settings, how long the publisher keeps facts, all pages."""
         state = self.state()
         ttl = tuple((str(key), str(span)) for key, span in json.loads(state.ttl)) if state else ()
-        settings = self._reader.settings._replace(ignore=(), aliases=None, ttl=ttl, model="none", sync_seconds=3600.0)
+        has_vectors = state and state.model == self._model != "" and not state.problem
+        model = name_elsewhere(self._reader) if has_vectors else "none"
+        settings = self._reader.settings._replace(ignore=(), aliases=None, ttl=ttl, model=model, sync_seconds=3600.0)
         return Workspace(self.root, settings)
 
     def state(self) -> CopyState | None:
@@ -266,7 +305,9 @@ class Copy:
 
     def is_current(self, server: str, row: SharedWorkspace) -> bool:
         """True if it is what the server has."""
-        return self.state() == CopyState(server, row.generation, row.revision, row.ttl, True)
+        state = self.state()
+        is_same = state and state[:5] == (server, row.generation, row.revision, row.ttl, True)
+        return bool(is_same and state and self._model in ("", state.model))
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -310,9 +351,9 @@ class Copy:
         self._write(_HEADS, heads)
         return has_lost
 
-    def settle(self, server: str, row: SharedWorkspace) -> None:
+    def settle(self, server: str, row: SharedWorkspace, model: str, problem: str) -> None:
         """Write down that it is what the server had, and indexed."""
-        self._write(_STATE, CopyState(server, row.generation, row.revision, row.ttl, True))
+        self._write(_STATE, CopyState(server, row.generation, row.revision, row.ttl, True, model, problem))
 
     def _write(self, name: str, content: Any) -> None:
         write_derived(self._derived / name, json.dumps(content).encode())

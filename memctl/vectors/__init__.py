@@ -1,3 +1,3 @@
 """Models, embedding, the vector file, search by meaning."""
 
-__all__ = ["embed", "file", "matrix", "models", "quantized"]
+__all__ = ["embed", "file", "matrix", "models", "quantized", "tables"]

@@ -11,30 +11,32 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..ids import text_key
 from ..index.heal import state_of
-from ..index.index import Index
+from ..index.index import NOT_EMBEDDED, Index
 from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_exists, titles_and_lengths
 from ..index.queries.traces import is_unclean
-from ..index.reread import reread, text_of
+from ..index.reread import CurrentLine, reread, text_of
 from ..index.row import Row
+from ..index.rows import rows_of
 from ..index.sync import sync
 from ..language.words import lines
 from ..markdown.escape import many
+from ..markdown.lines import split_lines
 from ..notes.workspace import Workspace
 from ..system import locked
 from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
-from .quantized import Code, mean_of, script_of
-from .tables import StoredVector
+from .quantized import Code, code_of, mean_of, script_of
+from .tables import Head, StoredVector, is_same
 from .text_to_embed import Piece, document_texts, embedded_texts
 
 BATCH = 16  # texts given to the model together,
@@ -42,6 +44,7 @@ BATCH_LETTERS = 3_000  # and their letters: a batch ends within two seconds, so 
 COMMIT_SECONDS = 1.0
 PARTLY_SECONDS = 10.0  # after so long at one page, what is done of it can be found already
 FORGET_SECONDS = 10.0  # how long forget waits for an embedder, which stops when it sees that forget is at work
+_TOGETHER = 100  # pages whose vectors are fetched together
 _ROUNDS = 5  # for pages that change meanwhile
 _LOOK = 0.5  # seconds between two looks of the thread whether the index was written
 _SLICE = 1.0  # seconds that it works before it looks whether to stop
@@ -123,6 +126,14 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
         return vectors.swept and not (missing.pages or missing.gone or vectors.problem)
 
 
+def _head(workspace: Workspace) -> Head | None:
+    """Whose the vectors of a workspace are; None where there are none that can be used."""
+    if (vectors := open_vectors(workspace)) is None:
+        return None
+    vectors.close()
+    return vectors.head
+
+
 def _means(embedder: Embedder) -> list[list[float]]:
     return [mean_of(embedder.passages(sentences)) for sentences in calibration()]
 
@@ -168,10 +179,7 @@ class _Pass:
 
     def _vectors(self) -> Vectors:
         embedder, workspace = self._embedder, self._memory.workspace
-        kept = open_vectors(workspace)
-        head = kept.head if kept else None
-        if kept:
-            kept.close()
+        head = _head(workspace)
         means = [] if embedder.dim else _means(embedder)  # one behind a URL knows its length when it has answered
         if head and head[:2] == (embedder.id, embedder.dim):
             return begin_vectors(workspace, *head)
@@ -266,7 +274,7 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[i
     pieces = pieces_of(memory.workspace, entries)
     digests = {entry.id: entry.digest for entry in entries}
     ids = [*(piece.id for piece in pieces), whole_page(leaf.id)]
-    said = document_texts(titles[leaf.id][1], pieces) if leaf.id in titles else embedded_texts(pieces)
+    said = _said(titles[leaf.id][1] if leaf.id in titles else None, pieces)
     texts, rows = {}, []
     for place, text in said:
         texts[text_key(text)] = text
@@ -277,13 +285,58 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[i
 def pieces_of(workspace: Workspace, entries: Sequence[Row]) -> list[Piece]:
     """Entries of one page, in its order, as what is embedded of them is made from; those not on disk are left out."""
     seen = reread(workspace, entries)
-    pieces = []
-    for entry in entries:
-        if entry.id in seen:
-            text, fact, _ = text_of(entry, seen[entry.id])
-            said = (fact.entities, text, fact.cues) if fact else ((), text)
-            pieces.append(Piece(entry.id, entry.role, *said))
-    return pieces
+    return [_piece(entry, seen[entry.id]) for entry in entries if entry.id in seen]
+
+
+def _piece(entry: Row, seen: CurrentLine) -> Piece:
+    text, fact, _ = text_of(entry, seen)
+    said = (fact.entities, text, fact.cues) if fact else ((), text)
+    return Piece(entry.id, entry.role, *said)
+
+
+def _said(title: str | None, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
+    return embedded_texts(pieces) if title is None else document_texts(title, pieces)
+
+
+def texts_of_page(path: str, text: str) -> dict[int, str]:
+    """The texts of a page that are embedded, by key, from what it says alone: no index of it is needed."""
+    page, raw = rows_of(path, text), split_lines(text.removeprefix("\ufeff"))
+    entries = [row for row in page.rows if row.block is None and row.role not in NOT_EMBEDDED]
+    pieces = [_piece(row, CurrentLine(row.cited, tuple(raw[row.line - 1 : row.end_line]))) for row in entries]
+    return {text_key(said): said for _, said in _said(None if page.day else page.title, pieces)}
+
+
+def take_vectors(
+    memory: OpenMemory, embedder: Embedder, means: bytes, own: Workspace,
+    fetch: Callable[[list[str], list[int]], Iterable[tuple[int, bytes]]],
+) -> None:  # fmt: skip
+    """Give a copy of published pages the vectors that `fetch` has of texts on some of them, by key; what no line says any more goes.
+
+    ValueError for what the model did not make, as far as that shows: by its `means`, which the vectors of `own` may tell
+    too, and by their length. That a vector is that of its text shows only to who embeds it: it counts in this copy alone.
+    """
+    head = Head.unpacked(embedder.id, means)
+    if not any(held and is_same(held, head) for held in (_head(memory.workspace), _head(own))):
+        made = _means(embedder)
+        if not is_same(head, Head(embedder.id, len(made[0]), tuple(map(tuple, made)))):
+            raise ValueError(f"another model is called {embedder.name} there")
+    with closing(begin_vectors(memory.workspace, *head)) as vectors:
+        todo = _to_embed(vectors, memory.index)
+        for start in range(0, len(todo), _TOGETHER):
+            read = [(leaf, *said) for leaf in todo[start : start + _TOGETHER] if (said := _rows_of(memory, leaf))]
+            texts = {key: text for _, _, keyed, _ in read for key, text in keyed.items()}
+            lacking, codes = texts.keys() - vectors.known(texts), dict[int, Code]()
+            for key, components in fetch([leaf.path for leaf, *_ in read], list(lacking)) if lacking else ():
+                if len(components) != head.dim:
+                    raise ValueError(f"a vector of {len(components)} numbers instead of {head.dim}")
+                if key in lacking:
+                    codes[key] = code_of(components, script_of(texts[key]))
+            with vectors.writing():
+                vectors.put_codes(codes)
+                for leaf, rows, _, whole in read:
+                    vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
+        vectors.sweep()
+        vectors.truncate()
 
 
 def erase_vectors(memory: OpenMemory) -> str | None:
@@ -296,12 +349,9 @@ def erase_vectors(memory: OpenMemory) -> str | None:
         if not any(os.path.lexists(workspace.derived / name) for name in ("vectors.sqlite", "vectors.broken")):
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
-            kept = open_vectors(workspace)
-            if kept is None:
+            if (head := _head(workspace)) is None:
                 drop_vectors(workspace)
                 return None
-            with closing(kept):
-                head = kept.head
             with closing(begin_vectors(workspace, *head)) as vectors:
                 for leaf in _to_embed(vectors, memory.index):
                     rows, _, whole = _rows_of(memory, leaf) or ([], {}, False)

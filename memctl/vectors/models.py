@@ -90,6 +90,9 @@ class Embedder(ABC):
         """What the package itself makes of texts, as passages or as questions."""
 
 
+_LOADED: dict[tuple[type, str], Embedder] = {}
+
+
 class Choice(NamedTuple):
     """What the settings chose: its `name` ("none" for words only), the model, or the error that says why there is none."""
 
@@ -132,6 +135,18 @@ def choice(workspace: Workspace) -> Choice:
     if made is None and wanted == "auto":
         return Choice(wanted, None, ExtraMissing("vectors", "a model for vectors"))
     return Choice(made.name if made else wanted, made)
+
+
+def loaded(embedder: Embedder) -> Embedder:
+    """The same model as last time in this process, so that one that answers many questions is loaded once."""
+    return _LOADED.setdefault((type(embedder), embedder.id), embedder)
+
+
+def name_elsewhere(workspace: Workspace) -> str:
+    """The model of the settings, as those of a workspace in another folder name it."""
+    wanted = workspace.settings.model
+    is_name = workspace.settings.vector_url or wanted in ("auto", "none", *_PACKAGES)
+    return wanted if is_name else str(workspace.root / os.path.expanduser(wanted))
 
 
 def one_thread() -> None:

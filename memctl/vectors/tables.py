@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from zlib import crc32
 
 from ..index.heal import PASSING
@@ -47,6 +47,21 @@ class Head(NamedTuple):
     embedder_id: str
     dim: int
     means: tuple[tuple[float, ...], ...]
+
+    @property
+    def packed(self) -> bytes:
+        """The means as bytes: 8 a number, those of a script together."""
+        flat = [x for mean in self.means for x in mean]
+        return struct.pack(f"<{len(flat)}d", *flat)
+
+    @classmethod
+    def unpacked(cls, embedder_id: str, packed: bytes) -> Self:
+        """The head whose means were `packed`. ValueError for what no head makes."""
+        dim = len(packed) // (8 * len(SCRIPTS))
+        if not 0 < dim <= MOST_DIMENSIONS or len(packed) != 8 * dim * len(SCRIPTS):
+            raise ValueError(f"means of {len(packed)} bytes")
+        flat = struct.unpack(f"<{dim * len(SCRIPTS)}d", packed)
+        return cls(embedder_id, dim, tuple(flat[script * dim : (script + 1) * dim] for script in SCRIPTS))
 
 
 NO_HEAD = Head("", 0, ())
@@ -132,12 +147,11 @@ def is_damage(error: BaseException) -> bool:
 
 def write_head(db: sqlite3.Connection, head: Head) -> None:
     """Say whose vectors these are."""
-    flat = [x for mean in head.means for x in mean]
     values = {
         "format": str(FORMAT).encode(),
         "embedder": head.embedder_id.encode("utf-8", "replace"),
         "dim": str(head.dim).encode(),
-        "means": struct.pack(f"<{len(flat)}d", *flat),
+        "means": head.packed,
     }
     rows = [(key, value, crc32(value, crc32(key.encode()))) for key, value in values.items()]
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", rows)
@@ -153,12 +167,8 @@ def read_head(db: sqlite3.Connection) -> Head | str:
         made = kept["format"].decode()
         if made != str(FORMAT):
             return f"made by another version of memctl (format {made[:20]})"
-        dim = int(kept["dim"])
-        if not 0 < dim <= MOST_DIMENSIONS:
-            return "damaged"
-        flat = struct.unpack(f"<{dim * len(SCRIPTS)}d", kept["means"])
-        means = tuple(flat[script * dim : (script + 1) * dim] for script in SCRIPTS)
-        return Head(kept["embedder"].decode(), dim, means)
+        head = Head.unpacked(kept["embedder"].decode(), kept["means"])
+        return head if head.dim == int(kept["dim"]) else "damaged"
     except (AttributeError, TypeError, KeyError, ValueError, struct.error):
         return "damaged"
 
@@ -250,3 +260,10 @@ def is_same(one: Head, other: Head) -> bool:
         return False
     pairs = zip(chain(*one.means), chain(*other.means), strict=True)
     return all(abs(a - b) <= 1e-4 for a, b in pairs)
+
+
+def is_packed(head: Head, embedder_id: str, packed: bytes) -> bool:
+    """The same of a head whose means came as bytes; False where these are none."""
+    with suppress(ValueError):
+        return is_same(head, Head.unpacked(embedder_id, packed))
+    return False

@@ -17,7 +17,6 @@ from memctl.index.open_memory import OpenMemory
 from memctl.index.sync import build_index as index
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
-from memctl.recall import search_vectors as meaning
 from memctl.vectors import models as embedders
 from memctl.vectors.embed import embed
 from memctl.vectors.text_to_embed import Piece, embedded_texts
@@ -221,7 +220,7 @@ def test_a_model_that_fails(
     workspace = embedded(tmp_path, PAGES, concepts)
     plain = ask(workspace.without_model(), "cat sofa")
     use(monkeypatch, model)
-    monkeypatch.setattr(meaning, "_LOADED", {})
+    monkeypatch.setattr(embedders, "_LOADED", {})
     answer = ask(workspace, "cat sofa")
     assert answer.hits == plain.hits != ()
     assert [w for w in answer.warnings if w.startswith("answered by words only: the model")]

@@ -270,5 +270,6 @@ def publish(
         call.out.line(*(f"+ {one_line(path)}" for path in done.sent), *(f"- {one_line(path)}" for path in done.removed))
     sent, removed = ("to send", "to remove") if dry_run else ("sent", "removed")
     told = f"{many(len(done.sent), 'page')} {sent}, {len(done.removed)} {removed}, {done.pages} in all"
+    told += f", {many(done.vectors, 'vector')} sent" if done.vectors else ""
     call.out.line(f"{done.name} at {done.place}: {told}")
     return 0

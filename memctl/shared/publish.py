@@ -26,9 +26,9 @@ from ..notes.files import prepare_memory, read_page, write_derived
 from ..notes.workspace import Workspace
 from ..system import read_safely
 from ..vectors.embed import texts_of_page
-from ..vectors.file import Vectors, open_vectors
+from ..vectors.file import open_vectors
 from ..vectors.quantized import codes_of
-from ..vectors.tables import is_packed
+from ..vectors.tables import Head, is_same
 from .server import SharedPage, SharedServer, SharedSession, SharedWorkspace
 
 _STATE = "shared.json"
@@ -97,26 +97,23 @@ def publish(
     analysis, ttl = schema_version(), json.dumps(memory.workspace.settings.ttl)
     why = f"{many(pages.secrets, 'line')} not sent: `memctl check` says what looks like a secret there"
     notes = (why,) if pages.secrets else ()
-    vectors = _Vectors(pages)
-    with suppress(_DryRun), closing(vectors), server.transaction(write=True) as at:
+    with suppress(_DryRun), closing(_OwnVectors(pages)) as vectors, server.transaction(write=True) as at:
         before = at.claim(name, team)
         known, digests = at.known(name), pages.digests
         changed = {path for path, digest in digests.items() if path in known and known[path].digest != digest}
         removed = sorted(known.keys() - digests.keys())
-        sent = [path for path in digests if path not in known or path in changed or before.analysis != analysis]
+        notes = (*notes, *vectors.compare(at, before))
+        every = before.analysis != analysis or vectors.anew
+        sent = [
+            path for path in digests if every or path not in known or path in changed or vectors.has_more(known[path])
+        ]
         cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}
-        vectors.begin(at, before, known, sent)
-        notes = (*notes, *vectors.notes)
         after = before._replace(
             team=team or before.team, revision=before.revision + 1, removed=before.revision + 1 if removed else before.removed,
             head=commit if all(heads.values()) else "", token=secrets.token_hex(16), analysis=analysis, ttl=ttl,
-            model=vectors.model,
+            model=vectors.model, means=vectors.means,
         )  # fmt: skip
-        if (
-            before.revision
-            and not (sent or removed or cited or vectors.late or vectors.means)
-            and (before.team, before.ttl) == (after.team, ttl)
-        ):
+        if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
             return Published(at.place, name, before.revision, (), (), len(heads), notes)
         own, key = _own_publications(memory.workspace), f"{at.server} {name}"
         tokens = own.get(key, [])  # of publications that this workspace made or began
@@ -131,15 +128,7 @@ def publish(
         own[key] = [*(token for token in tokens if token == before.token), after.token]
         write_derived(prepare_memory(memory.workspace) / _STATE, json.dumps(own).encode())
         read = _read(pages, heads, sent, vectors)
-        at.write(
-            before,
-            after,
-            read,
-            cited,
-            removed,
-            lambda count: memory.progress(count, len(sent), "publishing"),
-            vectors.means,
-        )
+        at.write(before, after, read, cited, removed, lambda count: memory.progress(count, len(sent), "publishing"))
         done = done._replace(vectors=vectors.sent)
     return done
 
@@ -156,75 +145,56 @@ def _check(workspace: Workspace, before: SharedWorkspace, tokens: Sequence[str])
     raise Refused(what, "git pull, then publish again; or --force puts the pages here in place of those there")
 
 
-class _Vectors:
-    """The vectors that this workspace has of what it sends. They are found by the texts of what is sent, so none is of a line that stays.
-
-    Those on the server are of one `model`, whose `means` are sent where it is another than before. `late` are pages that
-    are there already, and were embedded since.
-    """
+class _OwnVectors:
+    """The vectors that this workspace has of what it sends, found by the texts of that: none is of a line that stays at home."""
 
     def __init__(self, pages: Sendable) -> None:
-        self._pages, self._own = pages, open_vectors(pages.view.workspace)
-        self._there: dict[str, set[int]] = {}
-        self.model, self.means, self.late, self.notes, self.sent = "", b"", list[str](), tuple[str, ...](), 0
+        self._pages, self._file = pages, open_vectors(pages.view.workspace)
+        self.anew, self.sent = False, 0
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._own:
-            self._own.close()
+        if self._file:
+            self._file.close()
+        self._file = None
 
-    def begin(
-        self, at: SharedSession, before: SharedWorkspace, known: Mapping[str, SharedPage], sent: Sequence[str]
-    ) -> None:
-        """Compare with what the server has of pages that are `known` and not `sent`."""
-        self.model = before.model
-        if own := self._own:
-            if not self.model:
-                self.model, self.means = own.head.embedder_id, own.head.packed
-            elif not is_packed(own.head, self.model, at.means(before.workspace)):
-                self._replace_model(own)
-        own = self._own
-        stay = sorted((known.keys() & self._pages.digests.keys()).difference(sent)) if own else []
-        late = [path for path in stay if self.means or not known[path].embedded]
-        if self.model and not self.means:
-            self._there = at.keys(before.workspace, [*sent, *late])
-        self.late = [path for path in late if own and own.known(self._keys(path) - self._there.get(path, set()))]
-
-    def _replace_model(self, own: Vectors) -> None:
-        """Send the vectors here in place of those of another model, once there is one of every line."""
-        if self._pages.view.run(lambda view: own.missing(view.index).pages):
-            kept = f"the vectors there stay those of {self.model} until `memctl index` has embedded every line here"
-            self.notes = (kept,)
+    def compare(self, at: SharedSession, before: SharedWorkspace) -> tuple[str, ...]:
+        """Those of another `model` take the place of those there, `anew`, once every line has one; else a note says why not."""
+        self.model, self.means, own = before.model, at.means(before.workspace), self._file
+        if own is None or is_same(own.head, Head.unpacked(self.model, self.means)):
+            return ()
+        if self.model and self._pages.view.run(lambda view: own.missing(view.index).pages):
             self.close()
-            self._own = None
-        else:
-            self.model, self.means = own.head.embedder_id, own.head.packed
+            return (f"the vectors there stay those of {self.model} until `memctl index` has embedded every line here",)
+        self.anew, self.model, self.means = True, own.head.embedder_id, own.head.packed
+        return ()
 
-    def _keys(self, path: str) -> set[int]:
-        return set(texts_of_page(path, (self._pages.content(path) or b"").decode()))
+    def of(self, path: str, content: bytes) -> tuple[int | None, list[int], list[bytes]]:
+        """How many texts of a page have no vector here, the keys of the others, and their vectors."""
+        if (own := self._file) is None:
+            return None, [], []
+        keys = texts_of_page(path, content.decode()).keys()
+        found = {row[0]: codes_of(row[4], own.head.dim) for row in own.texts_of(keys)}
+        return len(keys) - len(found), [*found], [*found.values()]
 
-    def of(self, path: str, content: bytes) -> tuple[bool, list[int] | None, dict[int, bytes]]:
-        """What is known of the vectors of a page: whether all of them will be there, the keys of its texts, those to send."""
-        if not self.model:
-            return False, None, {}
-        keys, there = texts_of_page(path, content.decode()).keys(), self._there.get(path, set())
-        found = self._own.texts_of(keys - there) if self._own else ()
-        new = {row[0]: codes_of(row[4], self._own.head.dim) for row in found if self._own}
-        self.sent += len(new)
-        return keys <= there | new.keys(), list(keys), new
+    def has_more(self, page: SharedPage) -> bool:
+        """True if texts of a page were embedded since it was sent."""
+        if page.lacking == 0 or self._file is None:
+            return False
+        lacking, keys, _ = self.of(page.path, self._pages.content(page.path) or b"")
+        return bool(keys) and (page.lacking is None or page.lacking > (lacking or 0))
 
 
-def _read(pages: Sendable, heads: Mapping[str, str], sent: Sequence[str], vectors: _Vectors) -> Iterator[SharedPage]:
+def _read(
+    pages: Sendable, heads: Mapping[str, str], paths: Sequence[str], vectors: _OwnVectors
+) -> Iterator[SharedPage]:
     """What is sent of each path, read again; a page that changed meanwhile stands in no commit."""
-    for path in sent:
+    for path in paths:
         if (content := pages.content(path)) is not None:
             digest, embedded = sha256(content).digest(), vectors.of(path, content)
             commit = heads[path] if digest == pages.digests[path] else ""
+            vectors.sent += len(embedded[1])
             yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))), *embedded)
-    for path in vectors.late:
-        content = pages.content(path) or b""
-        if (digest := sha256(content).digest()) == pages.digests[path]:
-            yield SharedPage(path, digest, "", None, (), *vectors.of(path, content))
 
 
 def _own_publications(workspace: Workspace) -> dict[str, list[str]]:

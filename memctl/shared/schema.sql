@@ -19,8 +19,8 @@ CREATE TABLE memctl.workspaces (
     token      text NOT NULL DEFAULT '',                  -- of the publication: who made it knows it again
     analysis   bigint NOT NULL DEFAULT 0,                 -- the version that made the terms of its pages
     ttl        text NOT NULL DEFAULT '[]',                -- how long facts are kept, as JSON
-    model      text NOT NULL DEFAULT '',                  -- whose vectors its lines have; empty: none
-    means      bytea NOT NULL DEFAULT '',                 -- what that model makes of fixed sentences: 8 bytes a number, those of a script together
+    model      text NOT NULL DEFAULT '',                  -- whose vectors its pages have; empty: they have none
+    means      bytea NOT NULL DEFAULT '',                 -- what that model makes of fixed sentences, by which it is known
     publisher  text NOT NULL DEFAULT current_user,
     published  timestamptz NOT NULL DEFAULT now()         -- for people to read: nothing is decided by a clock
 );
@@ -34,42 +34,32 @@ CREATE TABLE memctl.pages (
     content   bytea NOT NULL,                             -- the page as others may see it, UTF-8
     head      text NOT NULL,                              -- a commit that holds it; empty: none does
     terms     text[] NOT NULL,                            -- every search term of it once
-    embedded  boolean NOT NULL DEFAULT false,             -- true: each of its texts has its vector
+    lacking   integer,                                    -- texts of it that have no vector here; null: nobody counted
+    keys      bigint[] NOT NULL,                          -- hashes of those that have one,
+    codes     bytea[] NOT NULL,                           -- and their vectors, 8 bits a component
     PRIMARY KEY (workspace, path)
 );
 CREATE INDEX pages_revision ON memctl.pages (workspace, revision);
 CREATE INDEX pages_terms ON memctl.pages USING gin (terms) WITH (fastupdate = off);
 
-CREATE TABLE memctl.vectors (
-    workspace text NOT NULL,
-    path      text NOT NULL,
-    team      text NOT NULL,
-    key       bigint NOT NULL,                            -- hash of the embedded text, which stands on the page
-    codes     bytea NOT NULL,                             -- 8 bits a component
-    PRIMARY KEY (workspace, path, key),
-    FOREIGN KEY (workspace, path) REFERENCES memctl.pages ON DELETE CASCADE
-);
--- Where pgvector is in the database, now, its type that needs the fewest bytes and has every whole number from -128 to 127.
+-- Where pgvector is in the database, now: its smallest type, which holds whole numbers from -128 to 127 as they are.
 DO $$
 DECLARE found regtype;
 BEGIN
     SELECT type.oid INTO found FROM pg_extension AS its JOIN pg_depend ON refobjid = its.oid AND deptype = 'e'
     JOIN pg_type AS type ON type.oid = objid WHERE extname = 'vector' AND typname IN ('halfvec', 'vector') ORDER BY typname LIMIT 1;
     IF found IS NOT NULL THEN
-        EXECUTE format('ALTER TABLE memctl.vectors ALTER codes TYPE %s USING NULL', found);
+        EXECUTE format('ALTER TABLE memctl.pages ALTER codes TYPE %s[] USING NULL', found);
     END IF;
 END $$;
 
 -- Whoever owns the tables sees all of them: let that be an administrator.
 ALTER TABLE memctl.workspaces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memctl.pages ENABLE ROW LEVEL SECURITY;
-ALTER TABLE memctl.vectors ENABLE ROW LEVEL SECURITY;
 CREATE POLICY by_team ON memctl.workspaces USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')));
 -- A page is of a workspace that one sees, and of its team: else a stranger's page would stand among those of a name, or take the place of one.
 CREATE POLICY by_team ON memctl.pages USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')))
     WITH CHECK (EXISTS (SELECT FROM memctl.workspaces AS its WHERE its.workspace = pages.workspace AND its.team = pages.team));
-CREATE POLICY by_team ON memctl.vectors USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')))
-    WITH CHECK (EXISTS (SELECT FROM memctl.workspaces AS its WHERE its.workspace = vectors.workspace AND its.team = vectors.team));
 
 -- Which workspaces hold which of these words. Under row-level security no index over arrays is used, since its operators
 -- are not leakproof; so this looks as the owner (by the index: a scan unpacks every array), and answers for the teams of who asks: the role that was set, or the login.
@@ -89,4 +79,4 @@ CREATE FUNCTION memctl.holding(words text[]) RETURNS TABLE (workspace text, word
 
 GRANT USAGE ON SCHEMA memctl TO PUBLIC;
 GRANT SELECT ON memctl.meta TO PUBLIC;
-GRANT SELECT, INSERT, UPDATE, DELETE ON memctl.workspaces, memctl.pages, memctl.vectors TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON memctl.workspaces, memctl.pages TO PUBLIC;

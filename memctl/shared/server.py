@@ -59,19 +59,20 @@ class SharedWorkspace(NamedTuple):
     model: str
     publisher: str
     published: str
+    means: bytes = b""  # of the model: read where they are wanted
 
 
 class SharedPage(NamedTuple):
-    """A page of it; `content` is None where only the rest is asked for, `keys` where its vectors stay as they are there."""
+    """A page of it; `content` is None where only the rest is asked for. `codes` are vectors, `lacking` counts those not there."""
 
     path: str
     digest: bytes
     head: str
     content: bytes | None = None
     terms: Sequence[str] = ()
-    embedded: bool = False
-    keys: Sequence[int] | None = None  # of all texts that have a vector once they are embedded
-    codes: Mapping[int, bytes] = {}  # those that are sent
+    lacking: int | None = None
+    keys: Sequence[int] = ()
+    codes: Sequence[bytes] = ()
 
 
 _ROW = "workspace, team, generation::text, revision, removed, head, token, analysis, ttl, model, publisher, to_char(published, 'YYYY-MM-DD')"
@@ -222,6 +223,12 @@ def _make_schema(connection: Any, place: str) -> None:
         connection.execute("INSERT INTO memctl.meta (version) VALUES (%s)", [VERSION])
 
 
+def _as_text(codes: Sequence[bytes]) -> str:
+    """Vectors as an array of a type of pgvector."""
+    told = ",".join(str([*memoryview(code).cast("b")]) for code in codes)
+    return "{" + told.replace("[", '"[').replace("]", ']"') + "}"
+
+
 class SharedSession:
     """One transaction; `server` is the id of the server."""
 
@@ -268,6 +275,19 @@ class SharedSession:
             for row in cursor.execute(sql, [name, since]):
                 yield SharedPage(*row)
 
+    def means(self, name: str) -> bytes:
+        """The means of the model whose vectors a workspace has."""
+        return bytes(self._rows("SELECT means FROM memctl.workspaces WHERE workspace = %s", name)[0][0])
+
+    def codes(self, name: str, paths: Sequence[str], keys: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """The vectors of some texts on some pages, by key. ValueError for what is none."""
+        sql = "SELECT key, code FROM memctl.pages, unnest(keys, codes) AS its (key, code) WHERE workspace = %s AND path = ANY(%s) AND key = ANY(%s)"
+        for key, code in self._rows(sql, name, list(paths), list(keys)):
+            try:  # the types of pgvector come as text
+                yield key, code if isinstance(code, bytes) else array("b", json.loads(code)).tobytes()
+            except (TypeError, OverflowError) as error:
+                raise ValueError(str(code)[:80]) from error
+
     def claim(self, name: str, team: str | None) -> SharedWorkspace:
         """The workspace of that name, made if there is none, for this transaction alone. Refused if another team has it."""
         is_in = "SELECT 1 FROM pg_roles WHERE rolname = %s AND pg_has_role(oid, 'MEMBER')"
@@ -283,81 +303,43 @@ class SharedSession:
 
     def known(self, name: str) -> dict[str, SharedPage]:
         """What the server has of each page, but for its content."""
-        sql = "SELECT path, digest, head, embedded FROM memctl.pages WHERE workspace = %s"
-        return {row[0]: SharedPage(row[0], row[1], row[2], embedded=row[3]) for row in self._rows(sql, name)}
-
-    def means(self, name: str) -> bytes:
-        """The means of the model whose vectors a workspace has."""
-        return bytes(self._rows("SELECT means FROM memctl.workspaces WHERE workspace = %s", name)[0][0])
-
-    def keys(self, name: str, paths: Sequence[str]) -> dict[str, set[int]]:
-        """The keys of the texts of some pages whose vectors are there."""
-        sql = "SELECT path, array_agg(key) FROM memctl.vectors WHERE workspace = %s AND path = ANY(%s) GROUP BY path"
-        return {path: set(keys) for path, keys in self._rows(sql, name, list(paths))}
-
-    def codes(self, name: str, paths: Sequence[str], keys: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-        """The vectors of some texts on some pages by key, as they are there: of any length. ValueError for other numbers."""
-        sql = "SELECT key, codes FROM memctl.vectors WHERE workspace = %s AND path = ANY(%s) AND key = ANY(%s)"
-        for key, codes in self._rows(sql, name, list(paths), list(keys)):
-            try:  # the types of pgvector come as text
-                yield key, codes if isinstance(codes, bytes) else array("b", json.loads(codes)).tobytes()
-            except (TypeError, OverflowError) as error:
-                raise ValueError(codes[:80]) from error
+        sql = "SELECT path, digest, head, NULL, NULL, lacking FROM memctl.pages WHERE workspace = %s"
+        return {row[0]: SharedPage(*row) for row in self._rows(sql, name)}
 
     def write(
         self, before: SharedWorkspace, after: SharedWorkspace, pages: Iterator[SharedPage], cited: Mapping[str, str],
-        removed: Sequence[str], told: Callable[[int], object], means: bytes = b"",
+        removed: Sequence[str], told: Callable[[int], object],
     ) -> None:  # fmt: skip
         """Bring a published workspace up to date: send pages, some at a time; `told` is called with how many were sent.
 
-        `cited` are pages that are as they were, and stand in a commit now. Where the `model` is another, its `means` are
-        given, and every vector there goes first.
+        `cited` are pages that are as they were, and stand in a commit now.
         """
         name, revision, run = after.workspace, after.revision, self._connection.execute
         sql = (
             "UPDATE memctl.workspaces SET team = %s, revision = %s, removed = %s, head = %s, token = %s, analysis = %s, ttl = %s, "
-            "publisher = current_user, published = now() WHERE workspace = %s"
+            "model = %s, means = %s, publisher = current_user, published = now() WHERE workspace = %s"
         )
-        run(sql, [after.team, revision, after.removed, after.head, after.token, after.analysis, after.ttl, name])
+        run(sql, [*after[1:2], *after[3:10], after.means, name])
         if after.team != before.team:
-            for table in ("pages", "vectors"):
-                run(f"UPDATE memctl.{table} SET team = %s WHERE workspace = %s", [after.team, name])
-        if after.model != before.model:
-            run("UPDATE memctl.workspaces SET model = %s, means = %s WHERE workspace = %s", [after.model, means, name])
-            run("DELETE FROM memctl.vectors WHERE workspace = %s", [name])
-            run("UPDATE memctl.pages SET embedded = false WHERE workspace = %s AND embedded", [name])
+            run("UPDATE memctl.pages SET team = %s WHERE workspace = %s", [after.team, name])
         sql = (
-            "INSERT INTO memctl.pages (workspace, team, revision, path, digest, head, content, terms, embedded) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path) DO UPDATE SET team = excluded.team, "
+            "INSERT INTO memctl.pages (workspace, team, revision, path, digest, head, content, terms, lacking, keys, codes) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path) DO UPDATE SET team = excluded.team, "
             "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
-            "content = excluded.content, terms = excluded.terms, embedded = excluded.embedded"
+            "content = excluded.content, terms = excluded.terms, lacking = excluded.lacking, keys = excluded.keys, codes = excluded.codes"
         )
+        type_ = "SELECT atttypid = 'bytea[]'::regtype FROM pg_attribute WHERE attrelid = 'memctl.pages'::regclass AND attname = 'codes'"
+        spelled = list if self._rows(type_)[0][0] else _as_text
+        rows = ((name, after.team, revision, *page[:-1], spelled(page.codes)) for page in pages)
         count = 0
         with self._connection.cursor() as cursor:
-            while some := list(islice(pages, _SOME)):
-                sent = [(name, after.team, revision, *page[:6]) for page in some if page.content is not None]
-                cursor.executemany(sql, sent)
-                self._write_vectors(name, after.team, [page for page in some if page.keys is not None])
-                count += len(sent)
+            while some := list(islice(rows, _SOME)):
+                cursor.executemany(sql, some)
+                count += len(some)
                 told(count)
             sql = "UPDATE memctl.pages SET head = %s, revision = %s WHERE workspace = %s AND path = %s"
             cursor.executemany(sql, [(head, revision, name, path) for path, head in cited.items()])
         run("DELETE FROM memctl.pages WHERE workspace = %s AND path = ANY(%s)", [name, list(removed)])
-
-    def _write_vectors(self, name: str, team: str, pages: Sequence[SharedPage]) -> None:
-        """Leave of some pages the vectors of texts that they hold, and add those that are sent."""
-        bare = self._rows(
-            "SELECT atttypid = 'bytea'::regtype FROM pg_attribute WHERE attrelid = 'memctl.vectors'::regclass AND attname = 'codes'"
-        )
-        spelled = bytes if bare[0][0] else lambda codes: str(memoryview(codes).cast("b").tolist())
-        rows = [(name, team, page.path, key, spelled(codes)) for page in pages for key, codes in page.codes.items()]
-        with self._connection.cursor() as cursor:
-            sql = "DELETE FROM memctl.vectors WHERE workspace = %s AND path = %s AND key <> ALL(%s)"
-            cursor.executemany(sql, [(name, page.path, page.keys) for page in pages])
-            sql = "INSERT INTO memctl.vectors (workspace, team, path, key, codes) VALUES (%s, %s, %s, %s, %s)"
-            cursor.executemany(sql, rows)
-            sql = "UPDATE memctl.pages SET embedded = true WHERE workspace = %s AND path = %s AND NOT embedded"
-            cursor.executemany(sql, [(name, page.path) for page in pages if page.embedded])
 
     def withdraw(self, name: str) -> bool:
         """Take a workspace away with all of its pages; False if there is none of that name."""

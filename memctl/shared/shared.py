@@ -37,7 +37,7 @@ from ..recall.query import with_aliases
 from ..recall.recall import recall
 from ..recall.surroundings import most_hits
 from ..system import locked
-from ..vectors.embed import erase_vectors, take_vectors
+from ..vectors.embed import take_vectors
 from ..vectors.file import drop_vectors
 from ..vectors.models import Embedder, choice, loaded, name_elsewhere
 from .publish import Published, publish
@@ -151,27 +151,30 @@ class Shared:
                     build_index(copy.workspace, progress=self._memory.progress)
                 opened = self._open(copy)
                 opened.run(lambda at: at.sync_for_write())
-                copy.settle(server, row, *self._take_vectors(copy, opened, embedder))
+                copy.settle(server, row, self._take_vectors(copy, opened, embedder))
         return copy
 
-    def _take_vectors(self, copy: Copy, opened: OpenMemory, embedder: Embedder | None) -> tuple[str, str]:
-        """Bring the vectors of a copy up to date; the model that made them, and what is wrong with them."""
+    def _take_vectors(self, copy: Copy, opened: OpenMemory, embedder: Embedder | None) -> str:
+        """Bring the vectors of a copy up to date; the model whose vectors it has of all lines that have one there."""
         if embedder is None:
-            return "", opened.run(erase_vectors) or ""
+            drop_vectors(copy.workspace)
+            return ""
+        own = self._memory.workspace
         with self._server.transaction() as at:
             there = at.workspaces([copy.name]).get(copy.name)
             if there is None or there.model != embedder.id:  # since we asked
-                return "", ""
+                return ""
             means, fetch = at.means(copy.name), partial(at.codes, copy.name)
-            own = self._memory.workspace
             try:
                 opened.run(lambda taking: take_vectors(taking, loaded(embedder), means, own, fetch))
-                return embedder.id, ""
-            except ValueError as error:
+                return embedder.id
+            except ValueError as error:  # until another revision
                 drop_vectors(copy.workspace)
-                return embedder.id, f"answered by words only: the vectors at {at.place} are damaged ({error})"
+                self._memory.tell(f"{copy.name}: words only: its vectors at {at.place} are damaged: {error}")
+                return embedder.id
             except (CannotWrite, ExtraBroken, LockBusy) as error:
-                return "", f"answered by words only: {error.what}"
+                self._memory.tell(f"{copy.name}: words only: {error.what}")
+                return ""
 
     def _open(self, copy: Copy) -> OpenMemory:
         memory, workspace, resident = self._memory, copy.workspace, None
@@ -207,14 +210,9 @@ class Shared:
             before, heads = copy.state(), copy.heads()
             answer = recall(self._open(copy), query, k=k, **options)
             if before and before.whole and copy.state() == before:
-                return _told(answer, before), heads
+                return answer, heads
         with copy.alone():
-            return _told(recall(self._open(copy), query, k=k, **options), copy.state()), copy.heads()
-
-
-def _told(answer: Answer, state: CopyState | None) -> Answer:
-    """The answer of a copy, with what is wrong with its vectors."""
-    return answer._replace(warnings=(*answer.warnings, state.problem)) if state and state.problem else answer
+            return recall(self._open(copy), query, k=k, **options), copy.heads()
 
 
 def _unseen(at: SharedSession, names: Sequence[str]) -> NothingFound:
@@ -265,18 +263,14 @@ class CopyState(NamedTuple):
     ttl: str
     whole: bool
     model: str = ""  # whose vectors it has of all lines that have one there
-    problem: str = ""  # why it is asked by words all the same
 
 
 class Copy:
     """The copy of one shared workspace, below the derived folder of the reader's own."""
 
     def __init__(self, workspace: Workspace, name: str, model: str = "") -> None:
-        self.name, self._reader, self._model = (
-            name,
-            workspace,
-            model,
-        )  # the last: of the reader, if it made the vectors there
+        self.name, self._reader = name, workspace
+        self._model = model  # of the reader, where it made the vectors there
         self.root = workspace.memory / "shared" / name
         self._derived = self.root / ".memory"
 
@@ -285,7 +279,7 @@ class Copy:
         """The copy as a workspace: the reader's settings, how long the publisher keeps facts, all pages."""
         state = self.state()
         ttl = tuple((str(key), str(span)) for key, span in json.loads(state.ttl)) if state else ()
-        has_vectors = state and state.model == self._model != "" and not state.problem
+        has_vectors = state and state.model == self._model != ""
         model = name_elsewhere(self._reader) if has_vectors else "none"
         settings = self._reader.settings._replace(ignore=(), aliases=None, ttl=ttl, model=model, sync_seconds=3600.0)
         return Workspace(self.root, settings)
@@ -306,8 +300,8 @@ class Copy:
     def is_current(self, server: str, row: SharedWorkspace) -> bool:
         """True if it is what the server has."""
         state = self.state()
-        is_same = state and state[:5] == (server, row.generation, row.revision, row.ttl, True)
-        return bool(is_same and state and self._model in ("", state.model))
+        found = state._replace(model="") if state and not self._model else state  # without a model either will do
+        return found == CopyState(server, row.generation, row.revision, row.ttl, True, self._model)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -351,9 +345,9 @@ class Copy:
         self._write(_HEADS, heads)
         return has_lost
 
-    def settle(self, server: str, row: SharedWorkspace, model: str, problem: str) -> None:
+    def settle(self, server: str, row: SharedWorkspace, model: str) -> None:
         """Write down that it is what the server had, and indexed."""
-        self._write(_STATE, CopyState(server, row.generation, row.revision, row.ttl, True, model, problem))
+        self._write(_STATE, CopyState(server, row.generation, row.revision, row.ttl, True, model))
 
     def _write(self, name: str, content: Any) -> None:
         write_derived(self._derived / name, json.dumps(content).encode())

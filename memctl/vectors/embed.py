@@ -310,15 +310,15 @@ def take_vectors(
     memory: OpenMemory, embedder: Embedder, means: bytes, own: Workspace,
     fetch: Callable[[list[str], list[int]], Iterable[tuple[int, bytes]]],
 ) -> None:  # fmt: skip
-    """Give a copy of published pages the vectors that `fetch` has of texts on some of them, by key; what no line says any more goes.
+    """Give a copy of published pages the vectors that `fetch` has of texts on some of them, by key; those of lost lines go.
 
-    ValueError for what the model did not make, as far as that shows: by its `means`, which the vectors of `own` may tell
-    too, and by their length. That a vector is that of its text shows only to who embeds it: it counts in this copy alone.
+    ValueError where the embedder did not make them, as far as that shows: by its `means`, which the vectors of `own` may
+    tell too, and by their length. Whether one is of its text nobody knows without embedding that: it counts in this copy alone.
     """
     head = Head.unpacked(embedder.id, means)
     if not any(held and is_same(held, head) for held in (_head(memory.workspace), _head(own))):
         made = _means(embedder)
-        if not is_same(head, Head(embedder.id, len(made[0]), tuple(map(tuple, made)))):
+        if not is_same(Head(embedder.id, len(made[0]), tuple(map(tuple, made))), head):
             raise ValueError(f"another model is called {embedder.name} there")
     with closing(begin_vectors(memory.workspace, *head)) as vectors:
         todo = _to_embed(vectors, memory.index)

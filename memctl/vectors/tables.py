@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from ..index.heal import PASSING
@@ -55,13 +55,13 @@ class Head(NamedTuple):
         return struct.pack(f"<{len(flat)}d", *flat)
 
     @classmethod
-    def unpacked(cls, embedder_id: str, packed: bytes) -> Self:
-        """The head whose means were `packed`. ValueError for what no head makes."""
-        dim = len(packed) // (8 * len(SCRIPTS))
-        if not 0 < dim <= MOST_DIMENSIONS or len(packed) != 8 * dim * len(SCRIPTS):
-            raise ValueError(f"means of {len(packed)} bytes")
-        flat = struct.unpack(f"<{dim * len(SCRIPTS)}d", packed)
-        return cls(embedder_id, dim, tuple(flat[script * dim : (script + 1) * dim] for script in SCRIPTS))
+    def unpacked(cls, embedder_id: str, packed: bytes) -> Head:
+        """The head whose means were `packed`; NO_HEAD for what no head makes."""
+        size = len(packed) // len(SCRIPTS)
+        if not 0 < size // 8 <= MOST_DIMENSIONS or len(packed) != size // 8 * 8 * len(SCRIPTS):
+            return NO_HEAD
+        means = (struct.unpack_from(f"<{size // 8}d", packed, size * script) for script in SCRIPTS)
+        return cls(embedder_id, size // 8, tuple(means))
 
 
 NO_HEAD = Head("", 0, ())
@@ -260,10 +260,3 @@ def is_same(one: Head, other: Head) -> bool:
         return False
     pairs = zip(chain(*one.means), chain(*other.means), strict=True)
     return all(abs(a - b) <= 1e-4 for a, b in pairs)
-
-
-def is_packed(head: Head, embedder_id: str, packed: bytes) -> bool:
-    """The same of a head whose means came as bytes; False where these are none."""
-    with suppress(ValueError):
-        return is_same(head, Head.unpacked(embedder_id, packed))
-    return False

@@ -169,20 +169,17 @@ class _OwnVectors:
         self.anew, self.model, self.means = True, own.head.embedder_id, own.head.packed
         return ()
 
-    def of(self, path: str, content: bytes) -> tuple[int | None, list[int], list[bytes]]:
-        """How many texts of a page have no vector here, the keys of the others, and their vectors."""
+    def of(self, path: str, content: bytes) -> tuple[int, list[int], list[bytes]]:
+        """How many texts of a page at most have no vector here, the keys of the others, and their vectors."""
         if (own := self._file) is None:
-            return None, [], []
+            return len(content), [], []
         keys = texts_of_page(path, content.decode()).keys()
         found = {row[0]: codes_of(row[4], own.head.dim) for row in own.texts_of(keys)}
         return len(keys) - len(found), [*found], [*found.values()]
 
     def has_more(self, page: SharedPage) -> bool:
         """True if texts of a page were embedded since it was sent."""
-        if page.lacking == 0 or self._file is None:
-            return False
-        lacking, keys, _ = self.of(page.path, self._pages.content(page.path) or b"")
-        return bool(keys) and (page.lacking is None or page.lacking > (lacking or 0))
+        return page.lacking > 0 and self.of(page.path, self._pages.content(page.path) or b"")[0] < page.lacking
 
 
 def _read(

@@ -34,9 +34,9 @@ CREATE TABLE memctl.pages (
     content   bytea NOT NULL,                             -- the page as others may see it, UTF-8
     head      text NOT NULL,                              -- a commit that holds it; empty: none does
     terms     text[] NOT NULL,                            -- every search term of it once
-    lacking   integer,                                    -- texts of it that have no vector here; null: nobody counted
-    keys      bigint[] NOT NULL,                          -- hashes of those that have one,
-    codes     bytea[] NOT NULL,                           -- and their vectors, 8 bits a component
+    lacking   integer NOT NULL DEFAULT 0,                 -- at most so many texts of it have no vector here
+    keys      bigint[] NOT NULL DEFAULT '{}',             -- hashes of those that have one,
+    codes     bytea[] NOT NULL DEFAULT '{}',              -- and their vectors, 8 bits a component
     PRIMARY KEY (workspace, path)
 );
 CREATE INDEX pages_revision ON memctl.pages (workspace, revision);
@@ -49,7 +49,8 @@ BEGIN
     SELECT type.oid INTO found FROM pg_extension AS its JOIN pg_depend ON refobjid = its.oid AND deptype = 'e'
     JOIN pg_type AS type ON type.oid = objid WHERE extname = 'vector' AND typname IN ('halfvec', 'vector') ORDER BY typname LIMIT 1;
     IF found IS NOT NULL THEN
-        EXECUTE format('ALTER TABLE memctl.pages ALTER codes TYPE %s[] USING NULL', found);
+        EXECUTE format('ALTER TABLE memctl.pages ALTER codes DROP DEFAULT, ALTER codes TYPE %s[] USING NULL', found);
+        ALTER TABLE memctl.pages ALTER codes SET DEFAULT '{}';
     END IF;
 END $$;
 

@@ -70,11 +70,12 @@ class SharedPage(NamedTuple):
     head: str
     content: bytes | None = None
     terms: Sequence[str] = ()
-    lacking: int | None = None
+    lacking: int = 0
     keys: Sequence[int] = ()
     codes: Sequence[bytes] = ()
 
 
+_BYTEA_ARRAY = 1001
 _ROW = "workspace, team, generation::text, revision, removed, head, token, analysis, ttl, model, publisher, to_char(published, 'YYYY-MM-DD')"
 
 
@@ -328,8 +329,8 @@ class SharedSession:
             "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
             "content = excluded.content, terms = excluded.terms, lacking = excluded.lacking, keys = excluded.keys, codes = excluded.codes"
         )
-        type_ = "SELECT atttypid = 'bytea[]'::regtype FROM pg_attribute WHERE attrelid = 'memctl.pages'::regclass AND attname = 'codes'"
-        spelled = list if self._rows(type_)[0][0] else _as_text
+        is_bytes = run("SELECT codes FROM memctl.pages LIMIT 0").description[0].type_code == _BYTEA_ARRAY
+        spelled = list if is_bytes else _as_text
         rows = ((name, after.team, revision, *page[:-1], spelled(page.codes)) for page in pages)
         count = 0
         with self._connection.cursor() as cursor:

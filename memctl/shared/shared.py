@@ -159,22 +159,20 @@ class Shared:
         if embedder is None:
             drop_vectors(copy.workspace)
             return ""
-        own = self._memory.workspace
         with self._server.transaction() as at:
             there = at.workspaces([copy.name]).get(copy.name)
             if there is None or there.model != embedder.id:  # since we asked
                 return ""
             means, fetch = at.means(copy.name), partial(at.codes, copy.name)
             try:
-                opened.run(lambda taking: take_vectors(taking, loaded(embedder), means, own, fetch))
-                return embedder.id
-            except ValueError as error:  # until another revision
+                opened.run(lambda taking: take_vectors(taking, loaded(embedder), means, fetch))
+            except (ValueError, CannotWrite, ExtraBroken, LockBusy) as error:
                 drop_vectors(copy.workspace)
-                self._memory.tell(f"{copy.name}: words only: its vectors at {at.place} are damaged: {error}")
-                return embedder.id
-            except (CannotWrite, ExtraBroken, LockBusy) as error:
-                self._memory.tell(f"{copy.name}: words only: {error.what}")
-                return ""
+                self._memory.tell(f"{copy.name}: by words only: its vectors cannot be used: {error}")
+                return (
+                    embedder.id if isinstance(error, ValueError) else ""
+                )  # until another revision, or the next question
+        return embedder.id
 
     def _open(self, copy: Copy) -> OpenMemory:
         memory, workspace, resident = self._memory, copy.workspace, None

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import cache
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..ids import text_key
@@ -134,6 +135,7 @@ def _head(workspace: Workspace) -> Head | None:
     return vectors.head
 
 
+@cache
 def _means(embedder: Embedder) -> list[list[float]]:
     return [mean_of(embedder.passages(sentences)) for sentences in calibration()]
 
@@ -307,16 +309,15 @@ def texts_of_page(path: str, text: str) -> dict[int, str]:
 
 
 def take_vectors(
-    memory: OpenMemory, embedder: Embedder, means: bytes, own: Workspace,
-    fetch: Callable[[list[str], list[int]], Iterable[tuple[int, bytes]]],
+    memory: OpenMemory, embedder: Embedder, means: bytes, fetch: Callable[[list[str], list[int]], Iterable[tuple[int, bytes]]]
 ) -> None:  # fmt: skip
     """Give a copy of published pages the vectors that `fetch` has of texts on some of them, by key; those of lost lines go.
 
-    ValueError where the embedder did not make them, as far as that shows: by its `means`, which the vectors of `own` may
-    tell too, and by their length. Whether one is of its text nobody knows without embedding that: it counts in this copy alone.
+    ValueError where the embedder did not make them, as far as that shows: by its `means` and by their length. Whether one
+    is of its text nobody knows without embedding that: it counts in this copy alone.
     """
-    head = Head.unpacked(embedder.id, means)
-    if not any(held and is_same(held, head) for held in (_head(memory.workspace), _head(own))):
+    head, kept = Head.unpacked(embedder.id, means), _head(memory.workspace)
+    if not (kept and is_same(kept, head)):
         made = _means(embedder)
         if not is_same(Head(embedder.id, len(made[0]), tuple(map(tuple, made))), head):
             raise ValueError(f"another model is called {embedder.name} there")

@@ -251,7 +251,7 @@ def publish(
     withdraw: bool = flag("--withdraw", "Take it off the server, and off every reader's machine when they ask next."),
     dry_run: bool = flag("--dry-run -n", "Say which pages would travel, and send nothing."),
 ) -> int:
-    """Make this workspace shared memory on a PostgreSQL server: the pages that changed since, nothing private, sealed or untrusted.
+    """Make this workspace shared memory on a PostgreSQL server: the pages that changed since, with their vectors, nothing private, sealed or untrusted.
 
     All of it is there, or nothing. Others ask it by `recall --in NAME`.
     """

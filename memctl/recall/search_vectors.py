@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import MemctlError
@@ -55,12 +54,6 @@ class VectorSource(NamedTuple):
     close: Callable[[], None]
 
 
-@lru_cache(maxsize=4)
-def _asked(embedder: Embedder, text: str) -> Sequence[float]:
-    """The vector of a question, which several copies of shared memory may be asked."""
-    return embedder.query(text)
-
-
 class VectorSearch:
     """One question to the vectors, being embedded. `close` when done."""
 
@@ -75,7 +68,7 @@ class VectorSearch:
 
     def _embed(self) -> None:
         try:
-            self._vector = _asked(self._embedder, self._text)
+            self._vector = self._embedder.query(self._text)
         except MemctlError as error:
             self._failed = error.what
         except Exception as error:  # in a thread, where it would go unnoticed

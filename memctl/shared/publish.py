@@ -35,8 +35,7 @@ _STATE = "shared.json"
 
 
 class Published(NamedTuple):
-    """What a publication did: paths that were `sent` and `removed`, how many pages stand there now, notes for the owner;
-    how many `vectors` were sent."""
+    """What a publication did: paths that were `sent` and `removed`, pages that stand there now, notes, `vectors` that were sent."""
 
     place: str
     name: str
@@ -169,29 +168,27 @@ class _OwnVectors:
         self.anew, self.model, self.means = True, own.head.embedder_id, own.head.packed
         return ()
 
-    def of(self, path: str, content: bytes) -> tuple[int, list[int], list[bytes]]:
-        """How many texts of a page at most have no vector here, the keys of the others, and their vectors."""
+    def of(self, path: str, content: bytes) -> tuple[int, dict[int, bytes]]:
+        """How many texts of a page at most have no vector here, and the vectors of the others by key."""
         if (own := self._file) is None:
-            return len(content), [], []
+            return len(content), {}
         keys = texts_of_page(path, content.decode()).keys()
-        found = {row[0]: codes_of(row[4], own.head.dim) for row in own.texts_of(keys)}
-        return len(keys) - len(found), [*found], [*found.values()]
+        codes = {row[0]: codes_of(row[4], own.head.dim) for row in own.texts_of(keys)}
+        return len(keys) - len(codes), codes
 
     def has_more(self, page: SharedPage) -> bool:
         """True if texts of a page were embedded since it was sent."""
         return page.lacking > 0 and self.of(page.path, self._pages.content(page.path) or b"")[0] < page.lacking
 
 
-def _read(
-    pages: Sendable, heads: Mapping[str, str], paths: Sequence[str], vectors: _OwnVectors
-) -> Iterator[SharedPage]:
+def _read(pages: Sendable, heads: Mapping[str, str], sent: Sequence[str], own: _OwnVectors) -> Iterator[SharedPage]:
     """What is sent of each path, read again; a page that changed meanwhile stands in no commit."""
-    for path in paths:
+    for path in sent:
         if (content := pages.content(path)) is not None:
-            digest, embedded = sha256(content).digest(), vectors.of(path, content)
+            digest, (lacking, codes) = sha256(content).digest(), own.of(path, content)
             commit = heads[path] if digest == pages.digests[path] else ""
-            vectors.sent += len(embedded[1])
-            yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))), *embedded)
+            own.sent += len(codes)
+            yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))), lacking, codes)
 
 
 def _own_publications(workspace: Workspace) -> dict[str, list[str]]:

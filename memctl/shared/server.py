@@ -12,7 +12,7 @@ import os
 import socket
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -63,7 +63,7 @@ class SharedWorkspace(NamedTuple):
 
 
 class SharedPage(NamedTuple):
-    """A page of it; `content` is None where only the rest is asked for. `codes` are vectors, `lacking` counts those not there."""
+    """A page of it; `content` is None where only the rest is asked for. `codes` are vectors by key, `lacking` counts those not there."""
 
     path: str
     digest: bytes
@@ -71,11 +71,10 @@ class SharedPage(NamedTuple):
     content: bytes | None = None
     terms: Sequence[str] = ()
     lacking: int = 0
-    keys: Sequence[int] = ()
-    codes: Sequence[bytes] = ()
+    codes: Mapping[int, bytes] = {}
 
 
-_BYTEA_ARRAY = 1001
+_BYTEA_ARRAY = 1001  # PostgreSQL's number of that type
 _ROW = "workspace, team, generation::text, revision, removed, head, token, analysis, ttl, model, publisher, to_char(published, 'YYYY-MM-DD')"
 
 
@@ -224,7 +223,7 @@ def _make_schema(connection: Any, place: str) -> None:
         connection.execute("INSERT INTO memctl.meta (version) VALUES (%s)", [VERSION])
 
 
-def _as_text(codes: Sequence[bytes]) -> str:
+def _as_text(codes: Iterable[bytes]) -> str:
     """Vectors as an array of a type of pgvector."""
     told = ",".join(str([*memoryview(code).cast("b")]) for code in codes)
     return "{" + told.replace("[", '"[').replace("]", ']"') + "}"
@@ -329,9 +328,9 @@ class SharedSession:
             "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
             "content = excluded.content, terms = excluded.terms, lacking = excluded.lacking, keys = excluded.keys, codes = excluded.codes"
         )
-        is_bytes = run("SELECT codes FROM memctl.pages LIMIT 0").description[0].type_code == _BYTEA_ARRAY
-        spelled = list if is_bytes else _as_text
-        rows = ((name, after.team, revision, *page[:-1], spelled(page.codes)) for page in pages)
+        type_ = run("SELECT codes FROM memctl.pages LIMIT 0").description[0].type_code
+        spelled = list if type_ == _BYTEA_ARRAY else _as_text
+        rows = ((name, after.team, revision, *page[:-1], [*page.codes], spelled(page.codes.values())) for page in pages)
         count = 0
         with self._connection.cursor() as cursor:
             while some := list(islice(rows, _SOME)):

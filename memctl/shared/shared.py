@@ -169,9 +169,8 @@ class Shared:
             except (ValueError, CannotWrite, ExtraBroken, LockBusy) as error:
                 drop_vectors(copy.workspace)
                 self._memory.tell(f"{copy.name}: by words only: its vectors cannot be used: {error}")
-                return (
-                    embedder.id if isinstance(error, ValueError) else ""
-                )  # until another revision, or the next question
+                # Until another revision, or the next question.
+                return embedder.id if isinstance(error, ValueError) else ""
         return embedder.id
 
     def _open(self, copy: Copy) -> OpenMemory:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -38,7 +38,7 @@ from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, code_of, mean_of, script_of
 from .tables import Head, StoredVector, is_same
-from .text_to_embed import Piece, document_texts, embedded_texts
+from .text_to_embed import Piece, page_texts
 
 BATCH = 16  # texts given to the model together,
 BATCH_LETTERS = 3_000  # and their letters: a batch ends within two seconds, so that a stop is heard
@@ -273,10 +273,10 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[i
             return None
         entries = entries_of(memory.index, leaf.id)
         titles = titles_and_lengths(memory.index, [leaf.id])
-    pieces = pieces_of(memory.workspace, entries)
+    pieces = pieces_of(entries, reread(memory.workspace, entries))
     digests = {entry.id: entry.digest for entry in entries}
     ids = [*(piece.id for piece in pieces), whole_page(leaf.id)]
-    said = _said(titles[leaf.id][1] if leaf.id in titles else None, pieces)
+    said = page_texts(titles[leaf.id][1] if leaf.id in titles else None, pieces)
     texts, rows = {}, []
     for place, text in said:
         texts[text_key(text)] = text
@@ -284,28 +284,23 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[i
     return rows, texts, len(pieces) == len(entries)
 
 
-def pieces_of(workspace: Workspace, entries: Sequence[Row]) -> list[Piece]:
-    """Entries of one page, in its order, as what is embedded of them is made from; those not on disk are left out."""
-    seen = reread(workspace, entries)
-    return [_piece(entry, seen[entry.id]) for entry in entries if entry.id in seen]
-
-
-def _piece(entry: Row, seen: CurrentLine) -> Piece:
-    text, fact, _ = text_of(entry, seen)
-    said = (fact.entities, text, fact.cues) if fact else ((), text)
-    return Piece(entry.id, entry.role, *said)
-
-
-def _said(title: str | None, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
-    return embedded_texts(pieces) if title is None else document_texts(title, pieces)
+def pieces_of(entries: Sequence[Row], seen: Mapping[int, CurrentLine]) -> list[Piece]:
+    """Entries of one page, in its order, as what is embedded of them is made from; those not `seen` are left out."""
+    pieces = []
+    for entry in entries:
+        if entry.id in seen:
+            text, fact, _ = text_of(entry, seen[entry.id])
+            said = (fact.entities, text, fact.cues) if fact else ((), text)
+            pieces.append(Piece(entry.id, entry.role, *said))
+    return pieces
 
 
 def texts_of_page(path: str, text: str) -> dict[int, str]:
     """The texts of a page that are embedded, by key, from what it says alone: no index of it is needed."""
     page, raw = rows_of(path, text), split_lines(text.removeprefix("\ufeff"))
     entries = [row for row in page.rows if row.block is None and row.role not in NOT_EMBEDDED]
-    pieces = [_piece(row, CurrentLine(row.cited, tuple(raw[row.line - 1 : row.end_line]))) for row in entries]
-    return {text_key(said): said for _, said in _said(None if page.day else page.title, pieces)}
+    seen = {row.id: CurrentLine(row.cited, tuple(raw[row.line - 1 : row.end_line])) for row in entries}
+    return {text_key(said): said for _, said in page_texts(None if page.day else page.title, pieces_of(entries, seen))}
 
 
 def take_vectors(

@@ -95,12 +95,8 @@ def planes_of(codes: bytes) -> bytes:
 def codes_of(planes: bytes, dim: int) -> bytes:
     """The codes again."""
     width = len(planes) >> 3
-    ones = int.from_bytes(b"\1" * dim)
-    found = ones << 7
-    for bit in range(8):  # the digits of a plane are "0" and "1", whose lowest bit is what they say
-        plane = int.from_bytes(planes[(7 - bit) * width : (8 - bit) * width])
-        found ^= (int.from_bytes(f"{plane:0{dim}b}".encode()) & ones) << bit
-    return found.to_bytes(dim)
+    digits = [f"{int.from_bytes(planes[at : at + width]):0{dim}b}" for at in range(0, len(planes), width)]
+    return bytes(int("".join(column), 2) + 128 & 255 for column in zip(*digits, strict=True))
 
 
 def total_of(codes: bytes) -> int:

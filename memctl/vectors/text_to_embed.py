@@ -44,6 +44,11 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
         yield from ((place, shortened(said)) for said in (text, *map(clean, piece.cues)) if said)
 
 
+def page_texts(title: str | None, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
+    """The same of any page; a daily log has no title."""
+    return embedded_texts(pieces) if title is None else document_texts(title, pieces)
+
+
 def document_texts(title: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     """The same of a document. A fact and a long paragraph speak for themselves, short lines of a short document that is not a list by
     their page, whose title and beginning stand behind the last piece; unless half of it or more are such paragraphs."""

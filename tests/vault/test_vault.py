@@ -17,6 +17,7 @@ from strategies import examples
 
 from memctl.facts import Fact, Kind
 from memctl.index.queries.entries import by_refs
+from memctl.index.reread import reread
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import SEALED, sealed_text
 from memctl.memory import Memory, open_memory
@@ -149,7 +150,7 @@ def test_a_model_is_given_its_cue_and_no_ciphertext(root: Path) -> None:
     """What is embedded of a sealed line: whom it is about, and its cues."""
     refs, memory = [_seal(root, TEXTS[0], "код двери")], _memory(root)
     memory.sync()
-    pieces = memory.run(lambda at: pieces_of(at.workspace, by_refs(at.index, refs)))
+    pieces = memory.run(lambda at: pieces_of(found := by_refs(at.index, refs), reread(at.workspace, found)))
     assert [text for _, text in embedded_texts(pieces)] == [f"Home: {SEALED}", "код двери"]
 
 

@@ -29,6 +29,7 @@ from memctl.index.lexical import whole_page
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.queries.traces import is_unclean
+from memctl.index.reread import reread
 from memctl.index.sync import build_index as index
 from memctl.maintenance.status import status
 from memctl.notes.workspace import Workspace
@@ -715,7 +716,7 @@ def test_pieces_are_what_stands_on_disk(tmp_path: Path) -> None:
     def read(open_index: object) -> list[tuple[object, ...]]:
         (leaf,) = leaves(open_index)
         entries = entries_of(open_index, leaf.id)
-        return [piece[1:] for piece in pieces_of(workspace, entries)]
+        return [piece[1:] for piece in pieces_of(entries, reread(workspace, entries))]
 
     assert with_index(workspace, read) == [("fact", ("Peter",), "Likes tea", ("where is tea?",))]
 

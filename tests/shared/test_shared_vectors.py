@@ -128,7 +128,8 @@ def test_vectors_come_and_go_with_their_lines(typed: Postgres, tmp_path: Path, m
     assert by_meaning(asked(typed, reader, "tea drinkers"))
     with open(root / LOG, "a") as page:
         page.write("- W: новое 新的\n")
-    assert publish(typed, root).sent == (LOG,) and len(stored(typed)) == 6
+    assert publish(typed, root, embeds=False).vectors == 3 and len(stored(typed)) == 5
+    assert publish(typed, root).sent == (LOG,) and len(stored(typed)) == 6 and publish(typed, root).sent == ()
     with memory_on(Workspace(root)) as memory:
         memory.forget(ids=["f-tea00001"], apply=True)
     (root / "memory/2025-11-28.md").unlink()

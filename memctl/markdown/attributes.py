@@ -1,8 +1,9 @@
 """The attributes of the line grammar and the filters of a question, each declared once: docs/grammar.md has the first as a table.
 
 The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow from `ATTRIBUTES`.
-A new attribute is a field of Fact and a row here; its JSON, if hits are to have it, a row of `SOMETIMES` in hits.py; then `make docs`. By hand:
-tests/markdown/test_grammar.py, tests/strategies.py; with `reply` docs/act.md; with `tool` the room in tokens of server/mcp_tools.py.
+A new attribute is a field of Fact and a row here; its JSON, if hits are to have it, a row of `SOMETIMES` in hits.py (as text `print_hit` in
+cli/render_hits.py with `cost` in recall/surroundings.py, in exports `_TOLD` of transfer/export.py); then `make docs`. By hand: tests/markdown/test_grammar.py,
+tests/strategies.py; with `reply` docs/act.md; with `tool` the room in tokens of server/mcp_tools.py.
 
 What `name:value` means in a question, the flags of `memctl recall`, the parameters of HTTP and MCP, and the sentence "no entry passes the
 filter …" follow from `FILTERS`. A new filter is a row here, a field of Query (index/queries/entries.py) and its SQL (filters.py beside that);
@@ -83,7 +84,7 @@ class Attribute(NamedTuple):
     """One attribute: its `name` in a line, the `field` of Fact that holds it, its `long` name as flag and parameter.
 
     `help` and `metavar` describe the flag, `read` parses a value, `kinds` are those of lines on which it has a meaning,
-    `many` may stand again. `hidden` ones are kept and never shown. `tool` is what the MCP tool tells a model (None: it has
+    `many` may stand again. `hidden` ones stand last in help and in the manual. `tool` is what the MCP tool tells a model (None: it has
     no such parameter), `reply` whether the command SAVE_FACT in a model's reply takes it.
     """
 

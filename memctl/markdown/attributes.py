@@ -84,7 +84,7 @@ class Attribute(NamedTuple):
     """One attribute: its `name` in a line, the `field` of Fact that holds it, its `long` name as flag and parameter.
 
     `help` and `metavar` describe the flag, `read` parses a value, `kinds` are those of lines on which it has a meaning,
-    `many` may stand again. `hidden` ones stand last in help and in the manual. `tool` is what the MCP tool tells a model (None: it has
+    `many` may stand again. `hidden` ones stand last in help, and not in the man page. `tool` is what the MCP tool tells a model (None: it has
     no such parameter), `reply` whether the command SAVE_FACT in a model's reply takes it.
     """
 

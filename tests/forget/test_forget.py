@@ -549,9 +549,10 @@ def test_no_derived_file_confirms_a_guess(tmp_path: Path, name: str, text: str) 
     memory.review()
     for place in (
         "review.txt",
+        "hooks.log",
         ".0a1b2c.part",
         "public/.0a1b2c.part",
-    ):  # what nobody could follow, what a kill left behind
+    ):  # what nobody could follow, what hooks said, what a kill left behind
         (workspace.memory / place).write_text(text, "utf-8")
     left = {word.encode() for word in (text, name.casefold(), json.dumps(name.casefold())[1:-1])}
     left |= proofs(

@@ -175,9 +175,9 @@ def expunge(index: Index) -> str | None:
 
 def drop_derived(workspace: Workspace) -> None:
     """Remove what else was made of the lines: a broken index, what review showed last or was answered with and could not follow,
-    what reflect made bank/ from, what a process was writing when it was killed."""
+    what reflect made bank/ from, what a process was writing when it was killed, what hooks had to say (a page of a name is its path)."""
     # reflected.json has hashes of pages as they were, which prove a guess, and names; the next reflect makes all again.
-    names = ("index.broken", "review.json", "offered.json", "held.json", "review.txt")
+    names = ("index.broken", "review.json", "offered.json", "held.json", "review.txt", "hooks.log")
     derived = [workspace.derived / name for name in names]
     reflected = workspace.memory / "reflected.json", workspace.memory / "reflected.part"
     parts = {*workspace.memory.glob(".*.part"), *workspace.derived.glob(".*.part")}

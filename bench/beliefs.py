@@ -29,7 +29,7 @@ from typing import NamedTuple
 from generate import init_workspace
 
 import memctl
-from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
+from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, Ledger, confidence_shown, ledger, replay
 from memctl.facts import UNSAID
 
 EVENTS, CHECKPOINTS = 100, (5, 10, 20, 50, 100)
@@ -308,7 +308,7 @@ def print_through_markdown(histories: Sequence[History], resamples: int) -> None
         return found
 
     print_errors(histories, resamples, {"Beta, as reflect wrote it": reflected}, summary=False)
-    equal = sum(f"{found:.2f}" == shown(expected) for found, expected in read)
+    equal = sum(f"{found:.2f}" == confidence_shown(expected) for found, expected in read)
     furthest = max(abs(found - expected) for found, expected in read)
     print(f"\n{equal} of {len(read)} confidences on the page are the ledger's; the furthest is {furthest:.3f} off")
 

@@ -181,7 +181,7 @@ def settings_rows() -> Iterator[str]:
             default = getattr(defaults, key.field)
             shown = "" if default in (None, ()) else f"`{json.dumps(default)}`"
             spelled = f"`[{table}] {name}`" if table else f"`{name}`"
-            yield f"| {spelled} | {key.purpose} | {key.told.removeprefix('is ')} | {shown} |\n"
+            yield f"| {spelled} | {key.purpose} | {key.told} | {shown} |\n"
 
 
 def block(command: str) -> str:

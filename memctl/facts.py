@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import Enum
@@ -52,6 +52,14 @@ def several(given: Any) -> tuple[Any, ...]:
     """What was given where one or several may stand: a text alone is one, not its letters; None is nothing."""
     one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
     return () if given is None else (given,) if one else tuple(given)
+
+
+def known_options(takes: Callable[..., Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options of a call, each of which `takes` knows by name; Usage for another."""
+    known = getattr(takes, "__kwdefaults__", None) or takes.__annotations__
+    if unknown := given.keys() - known:
+        raise Usage(f"no option is named {min(unknown)!r}", ", ".join(known))
+    return given
 
 
 def iso_day(text: str | None) -> date | None:

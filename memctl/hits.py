@@ -139,7 +139,7 @@ def in_folder(workspace: str, citation: Citation) -> Citation:
     return citation._replace(path=f"{workspace.rstrip('/')}/{citation.path}")
 
 
-def merged(
+def merge_answers(
     answers: Sequence[tuple[str, Answer]], k: int, cited: Callable[[str, Citation], Citation] = in_folder
 ) -> Answer:
     """One answer out of those of several workspaces: the best of each first, then the second of each; `cited` spells where."""

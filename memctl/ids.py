@@ -17,8 +17,8 @@ else:
     except ImportError:
         from hashlib import blake2b
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
-_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
 
 
 def hashed(data: bytes, size: int) -> bytes:
@@ -74,7 +74,7 @@ def belief_id(ref: str) -> str:
     return f"o-{ref.removeprefix('f-')}"
 
 
-def questions_of(one: str, other: str, belief: str = "") -> set[str]:
+def question_ids(one: str, other: str, belief: str = "") -> set[str]:
     """The ids under which review may ask about two lines, the first of which states a belief: one answer ends them all."""
     held = belief or belief_id(one)
     return {question_id("replaced", one, other), *(question_id(kind, held, other) for kind in ("reversed", "belief"))}

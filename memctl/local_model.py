@@ -183,8 +183,7 @@ def inference_model(path: Path) -> Callable[[str, str], tuple[str, float]]:
     """A function of (belief, fact) that gives "for", "against" or "neither" and its probability in [0, 1].
 
     `path` is the folder of a cross-encoder with the three classes of inference. It is loaded at the first question and
-    never downloaded. Raises Usage when there is no such folder or its model has other classes, ExtraMissing without
-    sentence-transformers.
+    never downloaded. Usage for no such folder, or other classes; ExtraMissing without sentence-transformers.
     """
     if not path.is_dir():
         raise Usage(f"no model folder at {path}", "name the folder of a local cross-encoder for inference")

@@ -10,9 +10,10 @@ from datetime import date, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
-from .facts import Period, moment, several
+from .errors import Usage
+from .facts import Period, known_options, moment, several
 from .index.open_memory import OpenMemory, record_recalled, silent
 from .notes.workspace import current_folder, find_workspace
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from .notes import files
     from .recall import lookup, query, recall
     from .recall.lookup import Document, EntityLine, EntityView, Passage as Passage
+    from .recall.query import QueryFilters
     from .reflect import fact_source, proposals, reflect
     from .reflect.lessons import Task as Task
     from .reflect.reflect import Reflected
@@ -167,7 +169,7 @@ class Memory(OpenMemory):
         """
         return offers.near(self, done.kept, aside)
 
-    def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
+    def query(self, text: str = "", *, per_page: int = 1, **filters: Unpack[QueryFilters]) -> Query:
         """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, min_importance, tags,
         links_to, paths (globs), heading. Of a document `per_page` lines are hits at most, as passages; 0: all, as plain lines.
         """
@@ -175,15 +177,17 @@ class Memory(OpenMemory):
 
     def recall(
         self, query: str | Query = "", *, k: int | None = None, budget: int | None = None, history: bool = False,
-        hops: int = 1, vectors: bool = True, **filters: Any,
+        hops: int = 1, vectors: bool = True, **filters: Unpack[QueryFilters],
     ) -> Answer:  # fmt: skip
         """The best `k` facts for a question, each with its citation; without a question the newest.
 
-        `filters` are those of `query`. `budget` is in tokens; without `k` it is filled. With `hops` 2 or 3 the answer also has `related` lines.
-        Without `vectors` by words alone.
+        `budget` is in tokens; without `k` it is filled. With `hops` 2 or 3 there are `related` lines; without `vectors` words alone.
         """
         from .recall.surroundings import most_hits
 
+        for name, number in (("k", k), ("budget", budget), ("hops", hops)):
+            if not isinstance(number, int | None):
+                raise Usage(f"{name} must be a whole number, not {number!r}")
         asked = self.query(query, **filters) if isinstance(query, str) else query
         k = most_hits(k, budget if hops == 1 else None, self.workspace.settings.k)
         answer = recall.recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
@@ -307,11 +311,11 @@ class Memory(OpenMemory):
 
         `given` are `text` (other words for the line), `said_by` and `dry_run` (review/answer.py).
         """
-        return answer.answer(self, question, option, **given)
+        return answer.answer(self, question, option, **known_options(answer.answer, given))
 
     def review_text(self, questions: Sequence[Question]) -> str:
         """Questions as one text for an editor, a block each."""
-        return answer.written(questions)
+        return answer.questions_text(questions)
 
     def answer_text(
         self, questions: Sequence[Question], text: str, *, dry_run: bool = False
@@ -354,12 +358,11 @@ class Memory(OpenMemory):
     ) -> Forgetting:
         """Replace lines by tombstones and take every copy of them out; without `apply` nothing changes.
 
-        `selectors` are ids, about, source, expired, unused, include_exempt (forget/select.py); all must hold. With `suggest`,
-        what could go and why.
+        `selectors` are ids, about, source, expired, unused, include_exempt; all must hold. With `suggest`, what could go and why.
         """
         day = dates.first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
         given: Any = {key: several(each) if key in ("ids", "about") else each for key, each in selectors.items()}
-        asked = select.Selectors(before=day, **given)
+        asked = select.Selectors(before=day, **known_options(select.Selectors, given))
         return forget.suggest(self, asked) if suggest else forget.forget(self, asked, apply=apply)
 
     def context(
@@ -399,7 +402,8 @@ class Memory(OpenMemory):
         Without `core`, core and lessons are not in it. Messages that are not sent are cited as `name#M12`.
         """
         given = chat_messages.read_chat(messages, source) if isinstance(messages, str) else messages
-        made = context.ContextOptions(count=context.counter_of(self.workspace, counter), **options)
+        known_options(context.ContextOptions, options)
+        made = context.ContextOptions(**options | {"count": context.counter_of(self.workspace, counter)})
         return chat.prepare(self, given, made, core=core, name=name)
 
     def end_session(self, name: str) -> None:
@@ -416,7 +420,7 @@ class Memory(OpenMemory):
         return context.memories(self.public(), message, k=most, hops=hops, budget=budget)
 
     def ingest(
-        self, transcript: Path | BinaryIO, *, apply: bool = False, seconds: float | None = None, day: str | None = None,
+        self, transcript: str | Path | BinaryIO, *, apply: bool = False, seconds: float | None = None, day: str | None = None,
         owner: str | None = None, **options: Any,
     ) -> Ingested:  # fmt: skip
         """Candidate facts of a transcript, a file or an open stream; with `apply` they are retained.
@@ -425,6 +429,7 @@ class Memory(OpenMemory):
         ingest/ingest.py. With `seconds`, of a long session only the newest part is looked at.
         """
         made = ingest.read_options(day=dates.day_of("--date", day, self.today), owner=owner, **options)
+        transcript = Path(transcript) if isinstance(transcript, str) else transcript
         return ingest.ingest(self, transcript, apply=apply, options=made, seconds=seconds)
 
     def ingest_exchange(self, user: str, assistant: str, *, apply: bool = True, seconds: float = 10.0) -> Ingested:
@@ -447,24 +452,25 @@ class Memory(OpenMemory):
         """Shared memory on a PostgreSQL server, that of the settings unless `url` names it: publish to it, ask it (extra `[shared]`)."""
         return shared.Shared(self, url)
 
-    def import_(self, source: Path, **options: Any) -> Imported:
+    def import_(self, source: str | Path, **options: Any) -> Imported:
         """Take in another memory: a folder of notes or a JSON export; transfer/importing.py `ImportOptions` has the options."""
-        return importing.import_memory(self, source, importing.ImportOptions(**options))
+        made = importing.ImportOptions(**known_options(importing.ImportOptions, options))
+        return importing.import_memory(self, Path(source), made)
 
-    def export(self, what: str = "facts", **filters: Any) -> Exported:
+    def export(self, what: str = "facts", **filters: Unpack[QueryFilters]) -> Exported:
         """Every fact within the filters, or every belief with its whole history, as rows."""
         return export.export(self, what, self.query(**filters))
 
-    def write_export(self, path: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
+    def write_export(self, path: str | Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
         """Write text, or tables as a SQLite file, in place of what stands at `path`; Usage for what must not be replaced."""
-        export.write_export(path, self.workspace, content)
+        export.write_export(Path(path), self.workspace, content)
 
     def watch(self, events: FolderEvents | None, **options: Any) -> Iterator[Noticed]:
         """Keep the index as fresh as the files, for ever: yields what is noticed, waits for `events` (none: looks once).
 
         `options` are those of watch/watch.py: when to reflect, and whether to embed.
         """
-        return watch.watch(self, events, **options) if events else watch.look_once(self)
+        return watch.watch(self, events, **known_options(watch.watch, options)) if events else watch.look_once(self)
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
         """Bring the index up to date with the files, or make it again from them."""
@@ -488,14 +494,18 @@ class Memory(OpenMemory):
 
         warm(self, sync, embed)
 
-    def evaluate(self, questions: Path, configurations: Sequence[str] = ("recall",), **options: Any) -> Evaluation:
+    def evaluate(
+        self, questions: str | Path, configurations: Sequence[str] = ("recall",), **options: Any
+    ) -> Evaluation:
         """Measure how well recall, or two configurations of search, answer labelled questions; `options` as in `EvalOptions`."""
         options |= {"configurations": evaluate.read_configurations(configurations), "clock": self.today}
-        return evaluate.evaluate(self, questions, evaluate.EvalOptions(**options))
+        made = evaluate.EvalOptions(**known_options(evaluate.EvalOptions, options))
+        return evaluate.evaluate(self, Path(questions), made)
 
     def label(self, question: str, citations: Sequence[str], *, as_of: str | None = None, **options: Any) -> Labelled:
         """Add a labelled question to a file of the workspace; `options` are those of evaluation/labels.py `LabelOptions`."""
-        made = labels.LabelOptions(as_of=str(day) if (day := self._as_of(as_of)) else None, **options)
+        given = known_options(labels.LabelOptions, options)
+        made = labels.LabelOptions(as_of=str(day) if (day := self._as_of(as_of)) else None, **given)
         return labels.label(self, question, citations, made)
 
     def server_token(self) -> tuple[Path, str]:

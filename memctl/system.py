@@ -265,7 +265,7 @@ def words_of_command(command: str) -> list[str]:
     return shlex.split(command, posix=sys.platform != "win32")
 
 
-def quoted(words: Sequence[str]) -> str:
+def shell_quoted(words: Sequence[str]) -> str:
     """The words as a command that the shell cuts into the same words."""
     import shlex
     import subprocess

@@ -1,7 +1,6 @@
 """A PostgreSQL server of one's own: a data folder, a free port on loopback, passwords; for tests/shared and the load test.
 
-Its programs are those of the wheel `pgserver`, else of the system. PostgreSQL runs as no root: started by root, it runs as
-somebody else.
+Its programs are those of the wheel `pgserver`, else of the system. Started by root, it runs as somebody else.
 """
 
 from __future__ import annotations

@@ -82,8 +82,7 @@ class Acted:
 def act(memory: Memory, reply: str, *, dry_run: bool = False, read_only: bool = False, private: bool = False) -> Acted:
     """Do what the commands of a reply ask for. Usage for a reply that is too long; never raises for its commands.
 
-    With `dry_run` they only show what they would write, `read_only` refuses those that write; `private` lines come out only
-    where that is asked for.
+    With `dry_run` they only show what they would write; `read_only` refuses those that write; `private` shows private lines.
     """
     if len(reply) > _MOST_REPLY:
         raise Usage(f"a reply of {len(reply):,} characters", f"act reads at most {_MOST_REPLY:,}")
@@ -182,7 +181,7 @@ class _Actor:
     def _write(self, path: str, title: str, content: str, source: str) -> tuple[str, str]:
         """Make the document, or add to it; returns the text that was there, and what came after it."""
         if not (self._workspace.root / path).exists():
-            text = written(path, title, content, source)
+            text = document_text(path, title, content, source)
             if self._dry_run or create(self._workspace, path, text):
                 return "", text
 
@@ -355,7 +354,7 @@ def prepared(content: str) -> str:
     return text
 
 
-def written(path: str, title: str, content: str, source: str) -> str:
+def document_text(path: str, title: str, content: str, source: str) -> str:
     """The text of a new document. Refused where it would say more than a document may."""
     _refuse_place(path)
     head = f"---\nsrc: {source}\n"

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..facts import fields
 from ..language.secrets import find_secrets
-from ..notes.edits import decoded, diff, encoded, put as put_file, writing_alone
+from ..notes.edits import decoded, diff, encoded, place_file as put_file, writing_alone
 from ..notes.files import prepare_memory
 from ..notes.journal import page_hash
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY, as_cannot_write, read_safely
-from .hosts import File, HostEntry, Wish, files_of, notes_of, put, revert, take
+from .hosts import File, HostEntry, Wish, files_of, notes_of, revert, take, with_ours
 from .jsonc import Malformed, Misfit
 
 _MOST = 8 * 1024 * 1024
@@ -65,15 +65,14 @@ class Connected(NamedTuple):
 
     @property
     def problems(self) -> list[Planned]:
-        """The files that cannot be touched safely; then none is."""
+        """The files that cannot be changed safely; if there is one, no file is written."""
         return [file for file in self.files if file.problem]
 
 
-def connect(workspace: Workspace, wish: Wish, *, write: bool, undo: bool = False) -> Connected:
+def connect_host(workspace: Workspace, wish: Wish, *, write: bool, undo: bool = False) -> Connected:
     """What each file of the host would say; with `write` it says so when this returns, unless one of them has a problem.
 
-    Files that an earlier call changed and this one leaves out (`--no-hooks`) are set back. With `undo`, what memctl put
-    into the files goes, and only that.
+    Files that only an earlier call changed (`--no-hooks`) are set back. With `undo`, what memctl put in is taken out.
     """
     record = _read_record(workspace)
     asked = {file.place: file for file in files_of(wish)}
@@ -89,8 +88,7 @@ def connect(workspace: Workspace, wish: Wish, *, write: bool, undo: bool = False
 
 
 def _write_all(workspace: Workspace, planned: Sequence[Planned]) -> bool:
-    """Write what is due, and whether anything was. The record of what comes in stands before the file does, that of what
-    goes out goes after it."""
+    """Write the planned files; True if any was. The record of what is put in is written before the file, and removed after it."""
     record = _read_record(workspace)
     due = [plan for plan in planned if plan.state != "same"]
     emptied: list[str] = []
@@ -122,7 +120,7 @@ def _planned(file: File, entry: dict[str, Any] | None, wish: Wish | None) -> Pla
     try:
         return _to_put(host_file, wish, file, entry) if wish else _to_take(host_file, file, entry)
     except Misfit as error:
-        return Planned(host_file, file.title, "refused", problem=str(error), fragment=put(None, file).text)
+        return Planned(host_file, file.title, "refused", problem=str(error), fragment=with_ours(None, file).text)
     except Malformed as error:
         cure = "correct that line of the file; nothing was written"
         raise PageUnreadable(str(host_file.path), str(error), cure) from error
@@ -131,14 +129,14 @@ def _planned(file: File, entry: dict[str, Any] | None, wish: Wish | None) -> Pla
 def _to_put(host_file: HostFile, wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
     before = None if host_file.data is None else decoded(host_file.data)
     try:
-        if before is not None and put(before, file).text == before:
+        if before is not None and with_ours(before, file).text == before:
             return Planned(host_file, file.title, "same", entry=entry or {})
     except Misfit:  # with a record, what stands there may be our own older word
         if entry is None:
             raise
     if entry and before is not None:
         before = _without(host_file, _file_of(file.place, entry), entry)
-    new = put(before, file)
+    new = with_ours(before, file)
     state = "new" if host_file.data is None else "changed"
     kept = {  # hashes, where what was inserted, and the words of it; nothing of the file's own
         "host": wish.host,
@@ -171,7 +169,7 @@ def _without(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> s
         base = revert(text, entry["spans"])
         if entry["before"] == page_hash(encoded(base)):
             return base
-    if not entry and text == put(None, file).text:  # nothing else in it
+    if not entry and text == with_ours(None, file).text:  # nothing else in it
         return None
     left = take(text, file, [tuple(path) for path in entry["made"]] if entry else ())
     return None if was_ours and (left or "").strip() in ("", "{}") else left
@@ -240,7 +238,7 @@ def _read_file(path: Path) -> HostFile:
 
 
 def _write_file(host_file: HostFile, data: bytes) -> list[str]:
-    """Make `data` what the file holds, durably, in one step; PageChanged if it is not what was read. The folders it made."""
+    """Write `data` to the file, durably and in one step; PageChanged if it changed since it was read. Returns the folders that it made."""
     folder = host_file.target.parent
     made = [str(above) for above in (folder, *folder.parents) if not above.exists()]
     try:

@@ -160,7 +160,7 @@ def answer_hook(
 
 
 def _beside(memory: Memory, prompt: Any) -> str:
-    """What belongs to a prompt; mostly nothing."""
+    """The recalled lines that belong to a prompt; for most prompts there are none."""
     if not isinstance(prompt, str) or not prompt.strip() or prompt.lstrip().startswith("/"):  # a command of the host
         return ""
     from ..review.offers import unanswered

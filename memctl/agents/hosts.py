@@ -17,7 +17,7 @@ from ..markdown.blocks import edited, splice
 from ..markdown.lines import common_start
 from ..markdown.markers import find_blocks
 from .hooks import EVENTS
-from .jsonc import JsonNode, Misfit, insert, parse, remove, same, where
+from .jsonc import JsonNode, Misfit, insert, parse_jsonc, remove_member, same, where
 
 BLOCK = "memctl"  # the name of the managed block in Markdown files
 # One line above: Codex rewrites its tables without their comments, and a line below ours would come to stand elsewhere.
@@ -52,7 +52,7 @@ class Put(NamedTuple):
     made: tuple[tuple[str, ...], ...] = ()
 
 
-def put(text: str | None, file: File) -> Put:
+def with_ours(text: str | None, file: File) -> Put:
     """The text of a file (None: it does not exist) with ours in it. Misfit, Malformed where that cannot be done safely."""
     if file.form in ("json", "json5"):
         return _put_json(text or "", file)
@@ -100,7 +100,7 @@ def _put_json(text: str, file: File) -> Put:
     spans: list[tuple[int, int]] = []
     made: list[tuple[str, ...]] = []
     for piece in file.pieces:
-        root = parse(body, json5)
+        root = parse_jsonc(body, json5)
         if _says(where(root, piece.path), piece):
             continue
         ways = (piece.path[:depth] for depth in range(1, len(piece.path) + (piece.item or piece.optional)))
@@ -109,7 +109,7 @@ def _put_json(text: str, file: File) -> Put:
             body = body[:at] + more + body[at:]
             spans.append((len(bom) + at, len(more)))
     for piece in file.pieces:  # the last word has the parser
-        if not _says(where(parse(body, json5), piece.path), piece):
+        if not _says(where(parse_jsonc(body, json5), piece.path), piece):
             raise Misfit(f"{'.'.join(piece.path)} would not be read back")
     return Put(bom + body, tuple(spans), tuple(made))
 
@@ -139,9 +139,9 @@ def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> str:
     problems = []
     for piece in (piece for piece in reversed(file.pieces) if not piece.optional):
         try:
-            left = remove(body, piece.path, piece.value, item=piece.item, json5=json5, prune=made)
+            left = remove_member(body, piece.path, piece.value, item=piece.item, json5=json5, prune=made)
             if left is None and piece.item:
-                _says(where(parse(body, json5), piece.path), piece)
+                _says(where(parse_jsonc(body, json5), piece.path), piece)
         except Misfit as error:
             problems.append(str(error))
         else:
@@ -149,7 +149,7 @@ def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> str:
     if problems:
         raise Misfit("; ".join(problems))
     options = {piece.path[0]: piece.value for piece in file.pieces if piece.optional and piece.path in made}
-    if options and same(parse(body, json5).value, options):  # no other entries need them
+    if options and same(parse_jsonc(body, json5).value, options):  # no other entries need them
         body = "{}\n"
     return bom + body
 

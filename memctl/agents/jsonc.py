@@ -63,7 +63,7 @@ class JsonElement(NamedTuple):
         return self.node.end if self.comma is None else self.comma + 1
 
 
-def parse(text: str, json5: bool = False) -> JsonNode:
+def parse_jsonc(text: str, json5: bool = False) -> JsonNode:
     """The document with the place of every value; Malformed with line and column where it is none."""
     reader = _JsonReader(text, json5)
     node = reader.value(reader.space(0), 0)
@@ -205,7 +205,7 @@ def insert(
 
     Objects and lists on the way are made where they are missing. The path itself must not be there yet (without `item`).
     """
-    root = parse(text, json5)
+    root = parse_jsonc(text, json5)
     depth = len(path)
     while (node := where(root, path[:depth])) is None:
         depth -= 1
@@ -253,7 +253,7 @@ def _indent_at(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def remove(
+def remove_member(
     text: str, path: Sequence[str], value: Any, *, item: bool = False, json5: bool = False, prune: Collection[tuple[str, ...]] = ()
 ) -> str | None:  # fmt: skip
     """The text without the member at `path`, or without the item of the list there, that says `value`; None if it is not there.
@@ -261,7 +261,7 @@ def remove(
     Objects and lists at the paths of `prune` go too when nothing is left in them. Misfit where something else stands there.
     """
     above = tuple(path if item else path[:-1])
-    holder = where(parse(text, json5), above)
+    holder = where(parse_jsonc(text, json5), above)
     elements = enumerate(holder.elements if holder else ())
     places = [n for n, each in elements if (same(each.node.value, value) if item else each.key == path[-1])]
     if holder is None or not places:
@@ -269,9 +269,9 @@ def remove(
     if not same(holder.elements[places[-1]].node.value, value):
         raise Misfit(f"{'.'.join(path)} is not what memctl wrote")
     result = _without(text, above, holder, places[-1], json5)
-    left = where(parse(result, json5), above)
+    left = where(parse_jsonc(result, json5), above)
     if above and above in prune and left is not None and not left.elements:
-        return remove(result, above, left.value, json5=json5, prune=prune) or result
+        return remove_member(result, above, left.value, json5=json5, prune=prune) or result
     return result
 
 
@@ -288,7 +288,7 @@ def _without(text: str, path: Sequence[str], holder: JsonNode, number: int, json
         if not elements and not (text[holder.start + 1 : first] + text[element.end : holder.end - 1]).strip():
             kept = text[: holder.start + 1] + text[holder.end - 1 :]
         with suppress(Malformed, Misfit):
-            found = where(parse(kept, json5), path)
+            found = where(parse_jsonc(kept, json5), path)
             if found is not None and same([(each.key, each.node.value) for each in found.elements], expected):
                 return kept
     raise Misfit("it cannot be removed without changing the text around it")

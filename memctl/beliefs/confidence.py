@@ -88,8 +88,7 @@ def ledger(items: Iterable[Evidence]) -> Ledger:
 
     Trend knows no clock. It is the change of confidence over the last five items since the anchor, if that is .1 or
     more; else the turn that makes the belief contested; else, from ten pieces of evidence on, the change from their
-    older to their newer half, each with its weight, if it is more than two standard errors. ValueError for an unknown
-    verdict.
+    older to their newer half, weighted, if it is more than two standard errors. ValueError for an unknown verdict.
     """
     last = [_Posterior(), *_posteriors(in_order(items))][-1]
     confidence, (a, b), turn = last.path[-1], last.weights, _recent_shift(last.sides)
@@ -101,7 +100,7 @@ def ledger(items: Iterable[Evidence]) -> Ledger:
     return Ledger(confidence, deviation, a, b, contested, trend)
 
 
-def shown(confidence: float) -> str:
+def confidence_shown(confidence: float) -> str:
     """A confidence as pages show it, `0.86`; never `0.00` or `1.00`."""
     return f"{_clamped(confidence):.2f}"
 
@@ -362,8 +361,8 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     placed: list[tuple[tuple[date, int, str], Bullet]] = []  # each with what sorts it
     for at, (item, confidence) in enumerate(zip(belief.evidence, after, strict=True)):
         says_it_itself = item.verdict == "set" or (item.verdict == "stated" and at == 0)
-        bullet = bullet_of[item]._replace(after=None if says_it_itself else float(shown(confidence)))
+        bullet = bullet_of[item]._replace(after=None if says_it_itself else float(confidence_shown(confidence)))
         placed.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
     placed += [((b.day, 3, b.ref or ""), b) for b in belief.bullets if b.gone or b.verdict in ASIDE]
     belief.bullets = [bullet for _, bullet in sorted(placed, key=lambda pair: pair[0])]
-    belief.number = shown([UNSAID, *after][-1])
+    belief.number = confidence_shown([UNSAID, *after][-1])

@@ -159,8 +159,7 @@ def read_last_written(text: str) -> dict[str, LastWritten]:
 def last_written_body(marks: Mapping[str, LastWritten]) -> str:
     """The body of the block: a comment, so that it does not show on a rendered page. Empty without marks.
 
-    As short as edits by hand allow: what every belief has (its own statement, with the number of its head) is an `s`, and
-    plain evidence a sign and an id.
+    What every belief has (its own statement, with the number of its head) is an `s`, plain evidence a sign and an id.
     """
     rows = ["<!--", "What reflect wrote above, so that an edit by hand is seen and respected."]
     for name, mark in sorted(marks.items()):

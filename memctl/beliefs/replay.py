@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ..facts import UNSAID, Citation, Fact, Kind
-from ..ids import belief_id, question_id, questions_of
+from ..ids import belief_id, question_id, question_ids
 from ..judgement import Judgement
 from ..markdown.grammar import Bullet, code_of
 from ..stance.stance import topics
@@ -323,7 +323,7 @@ class _Run:
     def _is_answered(self, belief: confidence.Belief, ref: str) -> bool:
         """True if the line names the belief by its id, an answer does so for it, or the question of the two is settled."""
         named = not self._named_by.get(ref, set()).isdisjoint((belief.ref, belief.stated))
-        return named or not self.inputs.settled.isdisjoint(questions_of(belief.stated or "", ref, belief.ref))
+        return named or not self.inputs.settled.isdisjoint(question_ids(belief.stated or "", ref, belief.ref))
 
     def _apply(self, line: TrustedFact) -> None:
         """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""

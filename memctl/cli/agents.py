@@ -138,9 +138,9 @@ def connect(
     dry_run: bool = DRY_RUN,
 ) -> None:
     """Connect an agent to this workspace: MCP server, hooks, instructions, in the files where its host looks for them."""
-    from ..agents.connect import connect as run
+    from ..agents.connect import connect_host as run
     from ..agents.hosts import HOSTS, SCOPES, Wish
-    from ..system import quoted
+    from ..system import shell_quoted
 
     if host not in HOSTS:
         raise Usage(f"no host {host!r} is known", f"one of {', '.join(HOSTS)}; docs/connect.md has what others need")
@@ -159,7 +159,7 @@ def connect(
         scope, folder = "plugin", Path(os.path.abspath(plugin.expanduser()))
     words = _this_program() if program is None else _named_program(program)
     wish = Wish(
-        host, scope, call.memory.workspace.root, words, quoted, os.environ, Path.home(), folder,
+        host, scope, call.memory.workspace.root, words, shell_quoted, os.environ, Path.home(), folder,
         allow_write=allow_write, hooks=not no_hooks,
     )  # fmt: skip
     is_wanted = (write or undo) and not dry_run

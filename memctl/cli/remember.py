@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import Usage
-from ..hits import Answer, by_page, merged
+from ..hits import Answer, by_page, merge_answers
 from ..markdown.attributes import ATTRIBUTES, FILTERS
 from .call import ABOUT, AS_OF, DRY_RUN, Call, argument, command, flag, one_of, option, parameter
 from .render_hits import print_answer, print_conversations, print_passages, print_retained, print_slots
@@ -120,7 +120,7 @@ def _asked_where(call: Call, among: str | None, query: Any, most: int | None, as
         return call.memory.shared().recall(among.split(","), query, **asked)
     if call.also:
         answers = [(name, at.recall(query, **asked)) for name, at in call.each()]
-        return merged(answers, most or call.memory.workspace.settings.k)
+        return merge_answers(answers, most or call.memory.workspace.settings.k)
     return call.memory.recall(query, **asked)
 
 

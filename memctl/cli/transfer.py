@@ -196,7 +196,13 @@ def export(
     if form == "sqlite" and output is None:
         raise Usage("a SQLite file needs a name", "--output memory.db")
     names = ("facts", "beliefs") if form == "sqlite" else (what,)
-    filters = {"about": about or (), "kinds": kinds or (), "since": since, "until": until, "as_of": as_of}
+    filters: dict[str, Any] = {
+        "about": about or (),
+        "kinds": kinds or (),
+        "since": since,
+        "until": until,
+        "as_of": as_of,
+    }
     stopped = "stopped" if output is None else f"stopped: {output} is as it was before"
     with call.progress("exporting", stopped) as whole:
         memory = whole.public() if public else whole

@@ -67,8 +67,7 @@ def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, .
 
 
 def conflicts_in(memory: OpenMemory, about: str | None = None, since: date | None = None) -> tuple[Conflict, ...]:
-    """The same from the open index as it is. Only pairs of which one side was told from `since` on: what was told before is
-    looked at beside it."""
+    """The same from the open index as it is, of pairs of which at least one side was told from `since` on."""
     keys = keys_of(memory.index, bare_name(about)) if about is not None else None
     if keys and not newest_about(memory.index, keys):
         memory.tell(f"no fact names {about}")
@@ -211,7 +210,9 @@ def resolve(
     and for a `since` before the other line began.
     """
     if both and since:
-        raise Usage("--both and --from together", "lines that hold side by side do not end each other")
+        raise Usage(
+            "--both and --from together", "leave one of them out: --both keeps both lines, --from ends the other"
+        )
 
     def job(memory: OpenMemory) -> tuple[tuple[Row, Fact], tuple[Row, Fact], list[Row]]:
         memory.sync_for_write()

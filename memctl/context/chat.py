@@ -33,7 +33,7 @@ from ..recall.surroundings import plain_words, repeats
 from ..recall.wording import is_polite
 from ..system import locked
 from . import chat_messages
-from .chat_messages import ChatLimits, Message, cost_of, is_system, is_turn, questions_of, set_beside, text_of
+from .chat_messages import ChatLimits, Message, cost_of, is_system, is_turn, newest_question, prose_of, set_beside
 from .context import ContextOptions, core_of, counter_of, room_beside, staleness
 from .layers import Layers
 from .pack import Item, fitting, plain, recalled_block, stable_part
@@ -70,7 +70,7 @@ def prepare(
     is recalled behind it, from the workspace and from the messages that are no longer sent (cited as `name#M12`). Nothing
     that is given is changed. Usage for what is not a chat, OverBudget where system and the newest message do not fit.
     """
-    given = chat_messages.checked(messages)
+    given = chat_messages.checked_messages(messages)
     memory = memory if options.private else memory.public()
     budget, count, filters = options.settled(memory)
 
@@ -155,7 +155,7 @@ class _Chat:
         gone, unsent = self.cut.gone, set(self.cut.gone)
         note = f"Messages {gone[0] + 1} to {gone[-1] + 1} of this chat are not shown." if len(gone) > 1 else ""
         # A question leans on what is sent: the same chat sent again asks the same.
-        for question in questions_of([None if at in unsent else m for at, m in enumerate(self._all)], self._newest):
+        for question in newest_question([None if at in unsent else m for at, m in enumerate(self._all)], self._newest):
             items = self._belonging(question, room, (*before, *session))
             items = [*session, *items, *self._further(question, (*before, *session, *items))] if items else []
             while items:
@@ -166,7 +166,7 @@ class _Chat:
 
     def _further(self, question: str, before: Sequence[Item]) -> list[Item]:
         """More messages that are no longer sent, by worth, where the budget has room for them; as they were said one after the other."""
-        if is_polite(text_of(self._all[self._newest] or {})):
+        if is_polite(prose_of(self._all[self._newest] or {})):
             return []
         taken = self._layers.cost(each for each in before if each.layer in _BEHIND)
         room = min(self._budget - self.used, self._limits.most) - _MARKS - taken
@@ -203,7 +203,7 @@ def _put_stable(messages: list[Message | None], stable: str) -> list[Message]:
     if not stable:
         return []
     for at, message in enumerate(messages):
-        if message is not None and is_system(message) and text_of(message).strip():
+        if message is not None and is_system(message) and prose_of(message).strip():
             messages[at] = set_beside(message, stable)
             return []
     return [{"role": "system", "content": stable}]
@@ -226,7 +226,7 @@ def stated(messages: Sequence[Message | None], before: Sequence[str] = ()) -> di
 
     What was stated `before` has places below 0; a correction takes the place of that too.
     """
-    texts = [text_of(each) if each is not None and is_turn(each) else "" for each in messages]
+    texts = [prose_of(each) if each is not None and is_turn(each) else "" for each in messages]
     here = " ".join(" ".join(texts).split())
     earlier = [each for each in before if each not in here]
     said = enumerate([*earlier, *texts], -len(earlier))
@@ -379,7 +379,7 @@ class Window:
     def extend(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Add messages as they are."""
         with self._lock:
-            self._chat += chat_messages.checked(list(messages))
+            self._chat += chat_messages.checked_messages(list(messages))
 
     @property
     def chat(self) -> list[Message]:

@@ -1,7 +1,6 @@
 """A chat in OpenAI message form: read, cleaned of what must not be repeated, its tool calls kept with their results, and cut.
 
-System messages are always sent, then the newest exchanges; older ones go in chunks, so that what is sent begins with the same
-bytes for many turns.
+System messages are always sent, then the newest exchanges; older ones leave in chunks, so that the first bytes stay the same.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ def read_chat(text: str, name: str = "the chat") -> list[Message]:
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else "a number of too many digits"
         raise Usage(f"{name}: {reason}", _FORM) from error
-    return checked(read.get("messages") if isinstance(read, dict) else read, name)
+    return checked_messages(read.get("messages") if isinstance(read, dict) else read, name)
 
 
 _FORM = 'the form is [{"role": "user", "content": "…"}, …]'
 
 
-def checked(messages: Any, name: str = "the chat") -> list[Message]:
+def checked_messages(messages: Any, name: str = "the chat") -> list[Message]:
     """Messages that can be worked with; Usage says which one cannot."""
     if not isinstance(messages, list | tuple):
         raise Usage(f"{name} is not a list of messages", _FORM)
@@ -82,7 +81,7 @@ def _parts(message: Message) -> list[dict[str, Any]]:
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
-def text_of(message: Message) -> str:
+def prose_of(message: Message) -> str:
     """The text of a message, its parts joined."""
     content = message.get("content")
     if isinstance(content, str):
@@ -125,7 +124,7 @@ def cleaned(messages: Sequence[Message]) -> tuple[list[Message | None], list[str
     newest = max((at for at, message in enumerate(messages) if is_turn(message)), default=-1)
     ends = [messages[newest]] if newest >= 0 else []
     ends += [m for m in messages[newest + 1 : newest + 2] if ends and is_system(m) and _unfenced(m) is None]  # `inject`
-    held = "".join([block for m in ends for block in fenced_blocks(text_of(m))][-1:])
+    held = "".join([block for m in ends for block in fenced_blocks(prose_of(m))][-1:])
     unknown = sorted({message["role"] for message in messages} - _ROLES)
     warnings = [f"role {role!r} is unknown; its messages are kept" for role in unknown]
     return list(map(_unfenced, messages)), warnings, held
@@ -134,7 +133,7 @@ def cleaned(messages: Sequence[Message]) -> tuple[list[Message | None], list[str
 def _unfenced(message: Message) -> Message | None:
     """A message without our blocks; None for a system message that held nothing else: we put it there."""
     made = _rewritten(message, without_fenced)
-    only_ours = made is not message and is_system(message) and not text_of(made).strip()
+    only_ours = made is not message and is_system(message) and not prose_of(made).strip()
     return None if only_ours and all("text" in part for part in _parts(made)) else made
 
 
@@ -311,8 +310,7 @@ class ChatLimits(NamedTuple):
 def cut(
     messages: Sequence[Message | None], pairs: Mapping[int, int], budget: int, count: Counter, before: int = 0, limits: ChatLimits | None = None,
 ) -> Cut:  # fmt: skip
-    """What is sent of a cleaned chat, within `budget`, of which `before` is spent. OverBudget where system and the newest
-    message do not fit.
+    """What is sent of a cleaned chat, within `budget` less `before`. OverBudget where system and the newest message do not fit.
 
     The cut is found by playing the chat back from its beginning: a later call with more messages makes the same
     decisions about the older ones, and so does one that is given what an earlier call gave back.
@@ -412,20 +410,20 @@ def _newest(
     return [head, *sorted(kept - {head})], [at for at in group if at not in kept]
 
 
-def questions_of(messages: Sequence[Message | None], newest: int) -> Iterator[str]:
+def newest_question(messages: Sequence[Message | None], newest: int) -> Iterator[str]:
     """What the newest message asks; one of a word or two by itself first, if it says anything, then with the one before it.
 
     Thanks and greetings ask nothing.
     """
     message = messages[newest]
-    text = text_of(message) if message else ""
+    text = prose_of(message) if message else ""
     if is_courtesy(text):
         return
     if set(terms(text)) - stop_terms() or len(query_terms(text)) > 2:
         yield text
     if len(query_terms(text)) <= 2:
         before = (m for m in reversed(messages[:newest]) if m is not None and is_turn(m))
-        yield "\n".join(filter(None, (text, text_of(next(before, {"role": "user"})))))
+        yield "\n".join(filter(None, (text, prose_of(next(before, {"role": "user"})))))
 
 
 def originals(
@@ -464,7 +462,7 @@ def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[t
         message = messages[at]
         if message is None or message["role"] not in ("user", "assistant"):
             continue
-        text = text_of(without_thinking(message)).strip()
+        text = prose_of(without_thinking(message)).strip()
         words = plain_words(text)
         is_echo = asked and len(words & asked) >= _ECHO * len(asked) and len(words) <= 2 * len(asked)
         if message["role"] == "user":

@@ -25,15 +25,16 @@ from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.dates import log_day
 from ..language.names import as_listed, find_names, has_han
 from ..language.tokens import Counter, estimate
+from ..language.words import HAN_CHARS
 from ..notes.files import read_page
-from ..notes.workspace import PAGES, TEMPLATES, Workspace
+from ..notes.workspace import CORE_PAGE, PAGES, TEMPLATES, Workspace
 from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question_in_paste import asks_anywhere
 from ..recall.recall import WEAK, recall
 from ..recall.wording import question_times
 from ..review.question import waiting_line
-from .layers import CORE_PAGE, Layers, core_page, query_of
+from .layers import Layers, core_page, query_of
 from .pack import Item, Pack, build_pack, fitting, item_of, recalled_block, stable_part
 
 
@@ -232,7 +233,7 @@ def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
     return [*found, *(name for name in able if name.casefold() not in common and name[:2] not in common)]
 
 
-_WORD = re.compile(r"[㐀-鿿]+|[^\W\d_㐀-鿿]+(?:-[^\W\d_㐀-鿿]+)*")  # "Anna上周" is two
+_WORD = re.compile(rf"[{HAN_CHARS}]+|[^\W\d_{HAN_CHARS}]+(?:-[^\W\d_{HAN_CHARS}]+)*")  # "Anna上周" is two
 
 
 def _relevant(

@@ -15,13 +15,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from ..ids import hashed
+from ..ids import ALPHABET, hashed
 from ..markdown.escape import defused
 
 MEMORY = "memory"  # the tag of what was recalled: data
 CORE = "core"  # the tag of the owner's own standing pages
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TRIES = 64
 _MARK = r"<(?P<name>(?:memory|core)-(?P<nonce>[0-9a-z]{10,64}))>\n|\n</(?P<end>(?:memory|core)-[0-9a-z]{10,64})>"
 # What chat templates and tokenizers read as their own: `<|im_end|>`, `[/INST]`, `<end_of_turn>`, `</s>`, our marks.
@@ -53,7 +52,7 @@ def _nonces(text: str) -> Iterator[str]:
 def _letters(text: str, salt: str) -> str:
     """10 letters (50 bits) of a hash."""
     number = int.from_bytes(hashed(f"{salt}\0{text.strip()}".encode("utf-8", "replace"), 8))
-    return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(10))
+    return "".join(ALPHABET[number >> 5 * place & 31] for place in range(10))
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from ..index.queries.evidence import outcomes_of
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
-from ..notes.workspace import Workspace
+from ..notes.workspace import CORE_PAGE, Workspace
 from ..recall.entry_hits import hits_of, with_neighbours
 from ..recall.lookup import current_slots, with_replacements
 from ..recall.query import question_in, with_times
@@ -26,8 +26,6 @@ from ..recall.surroundings import most_hits, plain_words, repeats
 from ..recall.wording import has_wording, names_mentioned
 from ..reflect.lessons import LABELS, lessons, outcome_of
 from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, slot_item
-
-CORE_PAGE = "memory.md"  # the page that is always in the core
 
 
 def core_page(workspace: Workspace) -> str:

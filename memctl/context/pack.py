@@ -103,13 +103,13 @@ def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = N
     said += f"\n    by {plain(' – '.join(hit.via))}" if hit.via else ""
     source = plain(str(hit.source))
     under = "" if hit.fact or layer != "recalled" or (hit.day or " ") in source else plain(hit.under)
-    head = " ".join(filter(None, (f"[{source}]", dated(hit.day, source), under)))
+    head = " ".join(filter(None, (f"[{source}]", day_shown(hit.day, source), under)))
     line, brief = f"- {head}{' ' if what else ': '}{said}", f"- [#{source.rpartition('#')[2]}] {said}"
     told_of = hit.content, str(hit.source), hit.ref, hit.day, hit.kind.value, hit.confidence
     return Item(layer, *told_of, line, section, brief)
 
 
-def dated(day: str | None, source: str) -> str:
+def day_shown(day: str | None, source: str) -> str:
     """A day with its weekday, without which "last weekend" means nothing; the weekday alone where the path has the day."""
     if not day:
         return ""
@@ -281,8 +281,7 @@ def build_pack(
     last: str = "",
     rest: str = "",
 ) -> Pack:
-    """The pack of what was `chosen` by layer: recalled, recent, lessons, known; `last` is the line that it ends with, `rest` tells
-    where what was recalled goes on.
+    """The pack of what was `chosen` by layer; `last` is the line that it ends with, `rest` tells where to recall more.
 
     Where a counter makes more of the whole than of its parts, the last items go, those of the first layer first.
     """

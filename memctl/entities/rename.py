@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from ..errors import NothingFound, PageUnreadable, Refused, Usage
 from ..index.open_memory import OpenMemory
-from ..index.queries.entity_names import near_name, resolve
+from ..index.queries.entity_names import entities_named, near_name
 from ..index.queries.entries import Filter, by_ids, filling_slots, match, own_terms
 from ..index.row import Entity
 from ..index.rows import rows_of
@@ -161,7 +161,7 @@ def _read(memory: OpenMemory, path: str) -> _EntityFile:
 def _find(memory: OpenMemory, name: str) -> _EntityFile | None:
     """The page of the entity with exactly this name, its own rather than an alias; Usage if several have it."""
     key = entity_key(name)
-    found = resolve(memory.index, name)
+    found = entities_named(memory.index, name)
     exact = [entity for entity in found if key in entity.keys]
     own = [entity for entity in exact if entity.key == key] or exact
     if len(own) > 1:
@@ -211,12 +211,12 @@ def _command(name: str, into: str, option: str = "") -> str:
 def _with_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Planned:
     page = _find(memory, name) or _new(memory, name)
     for other in aliases:
-        for entity in resolve(memory.index, other):
+        for entity in entities_named(memory.index, other):
             if entity_key(other) in entity.keys and entity.path != page.path:
                 cure = f"if they are one: {_command(entity.name, page.name)}"
                 raise Refused(f"{other} is already a name of {entity.name}", cure)
     added = tuple(other for other in aliases if entity_key(other) not in page.keys)
-    notes = [f"{other} is a name of {page.name} already" for other in aliases if other not in added]
+    notes = [f"{page.name} already has the name {other}" for other in aliases if other not in added]
     notes += [*_unknown(memory, name, page, added), *_two_values(memory, page, added)]
     edit = page.edited(lambda text: with_names(text, add=added))
     return Named(page.name, page.path, added=added, notes=notes), [edit]
@@ -276,7 +276,7 @@ def _merged(memory: OpenMemory, name: str, into: str) -> _Planned:
         raise NothingFound(f"no line or page has the name {into}", f'`memctl entity alias "{into}" "{name}"` makes it')
     if one and one.path == other.path:
         _check_names_of_one(one, name, into, merged)
-        return Named(other.name, other.path, notes=[f"{name} is a name of {other.name} already"]), []
+        return Named(other.name, other.path, notes=[f"{other.name} already has the name {name}"]), []
     if one:
         _check_may_merge(one, name, merged)
     names = (one.name, *one.aliases) if one else (name,)

@@ -27,7 +27,7 @@ from ..index.sync import sync
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
 from ..language.names import is_han
-from ..language.words import default_languages, words
+from ..language.words import HAN_CHARS, default_languages, words
 from ..markdown.escape import many
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import Workspace
@@ -46,9 +46,9 @@ _DROPPED = "found, but another line of its page ranks higher and stands for it (
 _SHOWN = 3  # gold items that point at nothing are named, so many of them
 _YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _MOST = 64  # distinct words of a question
-_HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = f"\u3040-\u30ff{HAN_CHARS}\U00020000-\U0003ffff"
 _WORD = re.compile(r"\w+")
-_PIECE = re.compile(rf"(?P<run>[{_HAN}]+)|[^\W{_HAN}]+")
+_PIECE = re.compile(rf"(?P<run>[{_UNSPACED}]+)|[^\W{_UNSPACED}]+")
 _STOPS = (word for name in default_languages() for word in words(name, "stopwords").get("words", ()))
 _STOP = frozenset(word for word in _STOPS if not is_han(word[0]))
 DEPTH = 50  # hits by which sessions are ranked: ten lines may all be of one

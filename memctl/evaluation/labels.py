@@ -45,7 +45,7 @@ class Golden:
 
     def find(self, gold: Gold) -> LocatedGold:
         """Where a gold item stands."""
-        citation, named = target_of(gold.said)
+        citation, named = gold_target(gold.said)
         cited = self._standing(citation) if citation else None
         ref = gold.ref or named
         if ref is None:
@@ -187,7 +187,7 @@ def _clean(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
-def target_of(said: str) -> tuple[Citation | None, str | None]:
+def gold_target(said: str) -> tuple[Citation | None, str | None]:
     """The lines and the id that the words of a gold item mean; both, where the id knows better.
 
     `path#L12`, `path#L12-L14`, `path#L12 ^id`, `^id`, `id`, or `path.md` for any line of that page.
@@ -231,7 +231,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
         raise PageUnreadable(str(path), reason, "name a file of labelled questions (JSONL)") from error
 
 
-def text_of(workspace: Workspace, path: str) -> str:
+def label_text(workspace: Workspace, path: str) -> str:
     """The whole text of a label file in the workspace; empty where there is none yet."""
     return read_page(workspace, path).text if (workspace.root / path).exists() else ""
 
@@ -282,7 +282,7 @@ def _gold_of(memory: OpenMemory, citations: Sequence[str]) -> tuple[Gold, ...]:
     golden = Golden(memory)
     found: dict[str, Gold] = {}
     for said in citations:
-        citation, ref = target_of(said)
+        citation, ref = gold_target(said)
         standing = golden.find(Gold(said))
         if not standing.places:
             cure = "cite a line that says something, as `memctl recall` prints it"
@@ -299,7 +299,7 @@ def _gold_of(memory: OpenMemory, citations: Sequence[str]) -> tuple[Gold, ...]:
 def _append(workspace: Workspace, path: str, asked: LabelledQuestion, dry_run: bool) -> Labelled:
     line = f"{render_label(asked)}\n"
     if dry_run:
-        before = text_of(workspace, path)
+        before = label_text(workspace, path)
         added = in_style(line, before)
     else:
         done = append(workspace, path, lambda before: "" if _there(path, before, asked) else line)
@@ -333,7 +333,7 @@ def _asked_before(path: str, text: str, asked: LabelledQuestion) -> LabelledQues
 
 
 def _rewrite(workspace: Workspace, path: str, asked: LabelledQuestion, dry_run: bool) -> Labelled:
-    before = text_of(workspace, path)
+    before = label_text(workspace, path)
     old = _asked_before(path, before, asked)
     if old is None:
         return _append(workspace, path, asked, dry_run)

@@ -18,7 +18,7 @@ from ..index.rows import FACT_PAGES, rows_of
 from ..markdown.blocks import edited, splice
 from ..markdown.grammar import OPINIONS, code_of
 from ..markdown.lines import Role, split_lines
-from ..markdown.markers import Redaction, body_of, is_edited, redact
+from ..markdown.markers import Redaction, block_is_edited, body_of, redact
 from ..markdown.page import Page, live_blocks, parse_page
 from ..notes.edits import as_indexed
 
@@ -116,7 +116,7 @@ def without_copies(page: str, text: str, gone: Gone) -> tuple[str, list[str]]:
         kept = _uncited(body, page, gone) if name != opinions.LEDGER else body
         if len(kept) == len(body):
             continue
-        if is_edited(lines, block):
+        if block_is_edited(lines, block):
             by_hand.append(name)
             continue
         text = splice(text, name, "\n".join(kept))

@@ -34,11 +34,9 @@ from ..markdown.lines import SEALED, Role
 from ..markdown.markers import FORGOTTEN
 from ..notes.edits import Edit
 from ..notes.files import read_page
-from ..notes.workspace import Workspace
+from ..notes.workspace import CORE_PAGE, Workspace
 from ..truth.judge import judge
 from .erase import Gone, cited
-
-_CORE = "memory.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +274,7 @@ class _Search:
     def writable(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
         """Those on pages that memctl may write: pages at the root are the owner's alone, apart from the core."""
         for one in chosen:
-            if "/" in one.entry.path or one.entry.path == _CORE:
+            if "/" in one.entry.path or one.entry.path == CORE_PAGE:
                 yield one
             else:
                 self.found.left.append(f"{one.place} is on a page that memctl never writes: edit it by hand")
@@ -313,8 +311,7 @@ def _by_hand(entry: Row) -> str:
 def _expired(one: Chosen, expiry: Expiry, today: date) -> str | None:
     """Why a fact is over by what its author wrote, or by a rule of the settings; None if it is not.
 
-    `ttl=` ran out; `until=` passed; or the span of `t=` did, unless it is that of an experience or a single day: what
-    happened does not end.
+    `ttl=` ran out, or `until=` or the span of `t=` passed; that of an experience or a single day does not count.
     """
     fact = one.fact
     if fact is None:

@@ -62,8 +62,7 @@ def page_lines(workspace: Workspace, path: str) -> list[str]:
 def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = None) -> dict[int, CurrentLine]:
     """The entries that still stand on disk, by id; each page is read once.
 
-    A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
-    inode's last change, the one it read.
+    A resident process gives its `index`, and reads a page again when its inode changed, to the nanosecond.
     """
     kept: dict[str, _CachedPage] = {}
     if index and index.stays:  # which one connection may keep as the owner sees them, and as others do

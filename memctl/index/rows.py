@@ -240,9 +240,9 @@ class _EntryReader:
         )
 
     def _marked(self, fact: Fact, slot: Relation | None, valid: Period, day: date | None) -> int:
-        """1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 closes nothing; 8 an event; 16 `dated`."""
+        """1 a correction, 2 pinned: important, or on a root page that is no daily note, 4 closes nothing; 8 an event; 16 `day_to_come`."""
         if slot is None:
-            return 8 * _happened(fact, valid, day) + 16 * dated(fact, day)
+            return 8 * _happened(fact, valid, day) + 16 * day_to_come(fact, day)
         pinned = (fact.importance or 0) >= 1 or not (self.day or "/" in self.path)
         happened = fact.kind is Kind.EXPERIENCE and fact.key is None
         return (is_correction(fact.text) and slot.closes) + 2 * pinned + 4 * (not slot.closes) + 8 * happened
@@ -375,7 +375,7 @@ def _happened(fact: Fact, valid: Period, day: date | None) -> bool:
     return is_unit and (valid.last < day or is_past(fact.text) or says("happens", fact.text))
 
 
-def dated(fact: Fact | None, day: date | None) -> int:
+def day_to_come(fact: Fact | None, day: date | None) -> int:
     """1 where a fact names a day to come on which no state begins ("postponed to February 2027"), 3 the day of an end."""
     text, said = (fact.text, valid_from_text(fact.text, day)) if fact and day and not fact.valid else ("", None)
     if day is None or not (said and said.first and said.first > day):

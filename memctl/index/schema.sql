@@ -54,14 +54,14 @@ CREATE INDEX entry_kept ON entry (kept) WHERE kept IS NOT NULL;
 CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
 
 -- Lines of a person: no copies in managed blocks, no evidence under beliefs, no tombstones. Trusted are those of the owner,
--- of an agent, or without an origin (facts.is_trusted). Told are facts; the heads of beliefs in bank/opinions.md repeat them.
+-- of an agent, or without an origin (facts.is_trusted). The heads of beliefs in bank/opinions.md are no facts: they repeat them.
 CREATE VIEW live AS SELECT *, origin NOT IN ('tool', 'web', 'import')
     AND origin NOT LIKE 'tool:%' AND origin NOT LIKE 'web:%' AND origin NOT LIKE 'import:%' AS is_trusted,
-    role = 'fact' AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md') AS is_told
+    role = 'fact' AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md') AS is_fact
     FROM entry WHERE block IS NULL;
 CREATE VIEW trusted AS SELECT * FROM live WHERE is_trusted;
 CREATE VIEW outside AS SELECT * FROM live WHERE NOT is_trusted;
-CREATE VIEW told AS SELECT * FROM live WHERE is_told;
+CREATE VIEW facts AS SELECT * FROM live WHERE is_fact;
 CREATE VIEW public AS SELECT * FROM live WHERE private = 0;
 
 -- Live lines that say something by themselves: no headings, no code, no front matter. Those that speak are not memctl's own.
@@ -71,8 +71,8 @@ CREATE VIEW speaking AS SELECT * FROM statement WHERE kind <> 'observation';
 -- Live lines that have vectors: headings stand with each of their lines, front matter says little.
 CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest');
 
--- Facts that may move a belief or enter a page of bank/: told, trusted, public, and no summary by memctl.
-CREATE VIEW countable AS SELECT * FROM public WHERE is_told AND is_trusted AND kind <> 'observation';
+-- Facts that may move a belief or enter a page of bank/: trusted, public, and no summary by memctl.
+CREATE VIEW countable AS SELECT * FROM public WHERE is_fact AND is_trusted AND kind <> 'observation';
 
 -- Ids that others may not read: of private lines; and where there are such, those that evidence or a copy by memctl cites and no
 -- line has, until reflect has seen that: as a line was made private it may have been put in other words, or on another day.

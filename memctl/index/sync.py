@@ -322,8 +322,7 @@ class Verified:
 def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progress = silent) -> SyncReport:
     """Bring the index up to date, or with `rebuild` start from an empty one; what was deleted leaves the file.
 
-    LockBusy if another writer does not end, CannotWrite where the disk is full or read-only. Where lines are private, the
-    index of all others is made too.
+    LockBusy if another writer does not end, CannotWrite on a full or read-only disk. With private lines, the public index too.
     """
     from .queries.traces import expunge, has_leftovers  # a question, which brings the index up to date, forgets nothing
 

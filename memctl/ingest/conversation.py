@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .own_words import Sentence, each, lines, rx
+from ..language.words import HAN_CHARS
+from .own_words import Sentence, each, phrases, rx
 from .statements import FoundStatement, own_part, value_kinds, values
 from .turns import Turn
 
@@ -67,7 +68,7 @@ class Dialogue:
 
     def utterance(self, turn: Turn, sentence: Sentence) -> Utterance:
         """A sentence with the name of who said it, or with what a user and an assistant are called in its language."""
-        usual = lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0]
+        usual = phrases(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0]
         return Utterance(turn.number, turn.name or usual, sentence)
 
     def reported(self, turn: Turn, is_found: bool = False) -> Utterance | None:
@@ -276,7 +277,7 @@ def _earlier(turn: int, before: Dialogue, old: str, said: str) -> tuple[EarlierS
 
 def whole_value(value: str, text: str) -> str | None:
     """A value as it stands in a text, as whole words and in no name of code: `queue_12` does not say 12."""
-    letter = r"[^\W\u4e00-\u9fff]"  # words stand apart, characters do not
+    letter = rf"[^\W{HAN_CHARS}]"  # words stand apart, characters do not
     found = re.search(rf"(?<!{letter})(?<![`.]){re.escape(value)}(?!{letter}|`|\.\d)", text, re.IGNORECASE)
     return found[0] if found else None
 

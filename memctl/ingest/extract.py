@@ -19,8 +19,8 @@ from ..language.names import entity_key
 from ..language.relations import relation
 from ..markdown.grammar import printable_line, render
 from .conversation import Dialogue, EarlierStatement, agreed, continued, corrected, finding, joined, outcome
-from .own_words import Sentence, fold, language_of, number, own_sentences, pairs, rx
-from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
+from .own_words import Sentence, language_of, number, own_sentences, pairs, rx, straight
+from .statements import FoundStatement, names_in, narrated, own_part, remembered, standing_rule, statement, with_dates
 from .turns import Turn
 
 _GAME_TURNS = 1
@@ -124,7 +124,7 @@ def _judged(turn: Turn, sentence: Sentence, before: Dialogue, is_first: bool) ->
     found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
     found = found or statement(before.resolved(turn.number, own_part(sentence)))
     if found and found.rule == "did" and sentence.opens("agree"):  # may speak of whom the question names
-        said, language = fold(found.said), sentence.language
+        said, language = straight(found.said), sentence.language
         if said.casefold() == narrated(said, language).casefold() and not names_in(said, language):
             return joined(turn, sentence, before) or found._replace(rule="did, thin")
     if found and (found.outcome or RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN):
@@ -147,7 +147,7 @@ def _pointed_back(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStat
 
 def _is_fiction(turn: Turn, before: Dialogue) -> bool:
     """True for a turn of a game or a story: neither it nor the answer to it says anything true. Counts the turns of the game."""
-    folded = fold(turn.text[:2000])
+    folded = straight(turn.text[:2000])
     head = Sentence(folded, folded, language_of(folded))
     if before.game_turns and head.has("fiction_ends"):
         before.game_turns = 0
@@ -182,18 +182,18 @@ def _candidate(turn: Turn, found: FoundStatement, sentence: Sentence, before: Di
     said = rx(language, "filler").sub("", found.told or found.said)
     speaker = turn.name if turn.role == "user" else None
     day = turn.when.date() if turn.when else None
-    told, ends = dated(narrated(said, language, speaker, turn.role), language, day)
+    told, ends = with_dates(narrated(said, language, speaker, turn.role), language, day)
     text = _tidy(told)
     if not text or not before.is_new(text):
         return
-    names = names_in(fold(said), language, tuple(before.names))
+    names = names_in(straight(said), language, tuple(before.names))
     before.name(turn.number, names)
     before.statements.append(EarlierStatement(turn.number, text))
     fit = [name for name in names if name.strip() and not set("[]|#\n") & set(name)]
     about = tuple(dict.fromkeys([speaker, *fit] if speaker else fit))[:3]  # between people first who said it
     fact = Fact(
         found.kind, text, about, confidence=found.confidence,
-        importance=found.importance, until=None if found.kind is Kind.EXPERIENCE else ends, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
+        importance=found.importance, until=None if found.kind is Kind.EXPERIENCE else ends, outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, straight(text), language),
     )  # fmt: skip
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]

@@ -1,5 +1,4 @@
-"""The formats of transcripts, and which of them a file is in: OpenAI's messages and their kin, Claude Code, Codex, ChatGPT,
-and chats written as Markdown."""
+"""The formats of transcripts, and which one a file has: messages as of OpenAI, Claude Code, Codex, ChatGPT, Markdown."""
 
 from __future__ import annotations
 
@@ -14,9 +13,9 @@ from typing import Any, NamedTuple
 
 from ..language.sentences import opens_fence
 from ..language.words import languages
-from .json_stream import JsonItem, Text, decoded, json_items, starts_with_json
+from .json_stream import JsonItem, Text, decoded_pieces, json_items, starts_with_json
 from .own_words import pairs
-from .turns import MAX_TEXT, ROLES, Notes, Turn, moment, numbered, role_of
+from .turns import MAX_TEXT, ROLES, Notes, Turn, numbered, role_of, time_of
 
 FORMS = ("openai", "claude-code", "codex", "chatgpt", "markdown")
 _MAX_LINE = 1 << 20
@@ -52,7 +51,7 @@ def read_transcript(
     stands for the user in a dialogue, `first_line` the number of the first line of JSON lines. Any bytes are read; what
     makes no sense is told and left out. Memory is bounded, however long the transcript.
     """
-    text = Text(decoded(pieces, encoding, notes), first_line)
+    text = Text(decoded_pieces(pieces, encoding, notes), first_line)
     if form == "markdown" or (form is None and not starts_with_json(text)):
         notes.form = "markdown"
         return numbered(markdown_turns(text.lines(_MAX_LINE), notes, owner), notes)
@@ -115,7 +114,7 @@ def _message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -
     said_by = next((value[key] for key in ("speaker", "author") if isinstance(value.get(key), str)), "").strip()
     person = said_by if "role" not in value and said_by.casefold() not in ROLES else ""
     role = "user" if person else role_of(word, line, notes)
-    when = next((found for key in _TIMES if (found := moment(value.get(key)))), when)
+    when = next((found for key in _TIMES if (found := time_of(value.get(key)))), when)
     named = person or value.get("name")
     name = named[:80] if isinstance(named, str) else None
     said = [("thinking", value[key]) for key in _THOUGHTS if isinstance(value.get(key), str)]
@@ -179,7 +178,7 @@ def _claude_code_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
         notes.count(item.line, f"{what}; left out")
         return
     message = {**message, "role": message.get("role", value.get("type"))}
-    for turn in _message_turns(item._replace(value=message), notes, moment(value.get("timestamp"))):
+    for turn in _message_turns(item._replace(value=message), notes, time_of(value.get("timestamp"))):
         if turn.role != "user":
             yield turn
         elif value.get("isMeta") or turn.text.lstrip().startswith(_SUMMARY):
@@ -199,7 +198,7 @@ def _codex_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
     is_message = isinstance(payload, dict) and payload.get("type") == "message"
     if item.value["type"] != "response_item" or not is_message or payload.get("role") not in ("user", "assistant"):
         return
-    for turn in _message_turns(item._replace(value=payload), notes, moment(item.value.get("timestamp"))):
+    for turn in _message_turns(item._replace(value=payload), notes, time_of(item.value.get("timestamp"))):
         if turn.role == "user" and turn.text.lstrip().startswith(_CODEX_INSERTED):
             notes.count(item.line, _IN_PLACE)
         else:
@@ -222,7 +221,7 @@ def conversation_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
         ends = [match.start() for match in re.finditer("\n", item.raw)]
         for match in _NODE.finditer(item.raw):
             places.setdefault(match[1], bisect_left(ends, match.start()))
-    started = moment(item.value.get("create_time"))
+    started = time_of(item.value.get("create_time"))
     for node in branch:
         for turn in _node_turns(mapping[node]["message"], item.line + places.get(node, 0), notes):
             yield turn if turn.when else turn._replace(when=started)
@@ -267,7 +266,7 @@ def _node_turns(message: dict[str, Any], line: int, notes: Notes) -> Iterator[Tu
     name = author.get("name")
     text = "\n\n".join(_texts(content))
     if text.strip():
-        yield Turn(role, text, line, line, moment(message.get("create_time")), name if isinstance(name, str) else None)
+        yield Turn(role, text, line, line, time_of(message.get("create_time")), name if isinstance(name, str) else None)
 
 
 def _texts(content: dict[str, Any]) -> Iterator[str]:
@@ -436,7 +435,7 @@ class _Spoken:
 
 
 def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
-    """The turns of a dialogue. Of two by the user on end the first, where more paragraphs follow, may stand inside of the answer above."""
+    """The turns of a dialogue. Where two turns of the user follow each other, the first may be a part of the answer above it."""
     above, last = "", None
     for turn in _with_sureness(_marked_turns(lines, notes, owner)):
         if last is not None:
@@ -491,8 +490,8 @@ def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: s
 def _when(stamp: str, day: str) -> datetime | None:
     """The time of a turn: its own, a clock on the day of the heading above, or that day."""
     if stamp and "-" not in stamp:
-        return moment(f"{day}T{stamp}") if day else None
-    return moment(stamp or day) if stamp or day else None
+        return time_of(f"{day}T{stamp}") if day else None
+    return time_of(stamp or day) if stamp or day else None
 
 
 def _quoted_turns(lines: list[str], notes: Notes) -> Iterator[Turn]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
-from ..facts import Fact, days_before, iso_day, said_as
+from ..facts import Fact, days_before, iso_day, known_options, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import names_told
@@ -62,8 +62,7 @@ _MODEL_WINDOW = 1 << 20  # characters of the newest turns, which a local model m
 class TranscriptSource(NamedTuple):
     """A stream of bytes, what lines cite it as (a path in the workspace, or a file's name), the day of the file.
 
-    `first_line` is the line on which it begins: more than 1 where the beginning of a file is left out. `size` is how many
-    bytes there are, 0 where nobody knows.
+    `first_line` is where it begins: above 1 where the beginning of a file is left out. `size` is in bytes, 0 if unknown.
     """
 
     pieces: Iterable[bytes]
@@ -89,7 +88,7 @@ def open_transcript(workspace: Workspace, path: Path, newest: int | None = None)
     with opened as stream:
         status = os.fstat(stream.fileno())
         first = _skip(stream, status.st_size - newest) if newest is not None else 1
-        pieces, cited = pieces_of(stream, name), _cited_as(workspace, path)
+        pieces, cited = stream_pieces(stream, name), _cited_as(workspace, path)
         yield TranscriptSource(pieces, cited, _day_of(path, status), first, status.st_size)
 
 
@@ -107,7 +106,7 @@ def _skip(stream: BinaryIO, size: int) -> int:
     return line + 1
 
 
-def pieces_of(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def stream_pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
     """The bytes of a stream, piece by piece."""
     read = getattr(stream, "read1", stream.read)
     try:
@@ -156,7 +155,7 @@ class IngestOptions(NamedTuple):
 
 def read_options(**given: Any) -> IngestOptions:
     """The options of a call; Usage for an unknown form or encoding."""
-    options = IngestOptions(**given)
+    options = IngestOptions(**known_options(IngestOptions, given))
     if options.form is not None and options.form not in FORMS:
         raise Usage(f"--as {options.form!r} is unknown", ", ".join(FORMS))
     if options.encoding is not None and not known_encoding(options.encoding):
@@ -211,7 +210,7 @@ def ingest(
     if isinstance(transcript, Path):
         opened = open_transcript(memory.workspace, transcript, None if seconds is None else NEWEST)
     else:
-        opened = nullcontext(TranscriptSource(pieces_of(transcript, "stdin"), "stdin", None))
+        opened = nullcontext(TranscriptSource(stream_pieces(transcript, "stdin"), "stdin", None))
     notes = Notes()
     with opened as source:
         turns = read_transcript(

@@ -46,7 +46,7 @@ def known_encoding(name: str) -> bool:
     return True
 
 
-def decoded(pieces: Iterable[bytes], encoding: str | None, notes: Notes) -> Iterator[str]:
+def decoded_pieces(pieces: Iterable[bytes], encoding: str | None, notes: Notes) -> Iterator[str]:
     """Text piece by piece, all line ends as `\\n`; what no encoding fits is shown as U+FFFD, and its first line told."""
     stream = iter(pieces)
     head = b""

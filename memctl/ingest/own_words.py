@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from ..language.analyzer import query_terms
 from ..language.names import is_han
-from ..language.sentences import is_machine_line, opens_fence, quoted, sentence_ends, speaker_on, split_sentences
-from ..language.words import languages, toml, without_yo
+from ..language.sentences import is_machine_line, opens_fence, quotations, sentence_ends, speaker_on, split_sentences
+from ..language.words import HAN_CHARS, languages, toml, without_yo
 
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
@@ -32,12 +32,12 @@ _CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]
 _RECALLED = re.compile(  # a line of memory: the grammar, a citation, or a fact's id
     r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s|.*?(?:\.md#L|\^[fo]-[0-9a-z]{8}\b)"
 )
-_NAME = re.compile(r"[A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4}")
+_NAME = re.compile(rf"[A-ZА-ЯЁ][\w.]{{1,20}}|[{HAN_CHARS}]{{2,4}}")
 _ITEM = re.compile(r"\s*(?:[-*+•]\s+|\d{1,2}(?:[.)]\s+|、))")
 ITEM_WITHIN = re.compile(r"(?<![^\s:：，,。；;])(\d{1,2})(?:[.)]\s+|、)")
 
 
-def fold(text: str) -> str:
+def straight(text: str) -> str:
     """`text` with plain apostrophes and spaces and without «ё»; of the same length, so that places hold."""
     return without_yo(text).translate(_FOLDED)
 
@@ -67,7 +67,7 @@ def starts(language: str, name: str) -> re.Pattern[str]:
 @cache
 def each(language: str, name: str) -> tuple[re.Pattern[str], ...]:
     """The patterns of an entry one by one, a line each."""
-    return tuple(re.compile(_expanded(language, line), re.IGNORECASE) for line in lines(language, name))
+    return tuple(re.compile(_expanded(language, line), re.IGNORECASE) for line in phrases(language, name))
 
 
 @cache
@@ -79,17 +79,17 @@ def any_language(name: str, or_else: str = _NEVER) -> re.Pattern[str]:
 @cache
 def pairs(language: str, name: str) -> tuple[tuple[str, str], ...]:
     """The lines `pattern => words` of an entry."""
-    split = (line.partition(" => ") for line in lines(language, name))
+    split = (line.partition(" => ") for line in phrases(language, name))
     return tuple((_expanded(language, left), right.strip()) for left, _, right in split)
 
 
 @cache
 def vocabulary(name: str) -> frozenset[str]:
     """The words of an entry, in whichever language."""
-    return frozenset(word for language in languages() for line in lines(language, name) for word in line.split())
+    return frozenset(word for language in languages() for line in phrases(language, name) for word in line.split())
 
 
-def lines(language: str, name: str) -> list[str]:
+def phrases(language: str, name: str) -> list[str]:
     """The lines of an entry that are not blank."""
     return [line for line in str(toml(language, "extract").get(name, "")).split("\n") if line.strip()]
 
@@ -100,7 +100,7 @@ def number(language: str, name: str) -> int:
 
 
 def _pattern(language: str, name: str) -> str:
-    return _unique_groups("|".join(_expanded(language, line) for line in lines(language, name))) or _NEVER
+    return _unique_groups("|".join(_expanded(language, line) for line in phrases(language, name))) or _NEVER
 
 
 def _expanded(language: str, line: str) -> str:
@@ -176,7 +176,7 @@ class Sentence(NamedTuple):
 def own_sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a message that are its author's own, in order. Linear in its length."""
     for block in _own_blocks(text):
-        plain = quoted(*_LONG_QUOTES).sub(_blank, fold(block))
+        plain = quotations(*_LONG_QUOTES).sub(_blank, straight(block))
         whole = "\n".join(map(_counted, plain.split("\n")))
         for first, last in pairwise((0, *sentence_ends(whole), len(plain))):
             said = block[first:last].strip()
@@ -243,7 +243,7 @@ def _is_text_request(line: str) -> bool:
 
 
 def _matches(line: str, name: str) -> bool:
-    folded = fold(line.strip())
+    folded = straight(line.strip())
     return bool(rx(language_of(folded), name).search(folded))
 
 
@@ -267,14 +267,14 @@ def _leads_to_paste(line: str, following: list[str]) -> bool:
     """True for "here is the mail:" at the end of a line, with more to come: what follows is somebody else's."""
     bare = line.rstrip()
     may_lead = following and bare.endswith((":", "：")) and len(bare) <= 300
-    return bool(may_lead and rx(language_of(bare), "paste_lead").search(fold(bare)))
+    return bool(may_lead and rx(language_of(bare), "paste_lead").search(straight(bare)))
 
 
 def _asks_about_text(line: str) -> int | None:
     """Where the material begins in "translate this: …"; None where there is none."""
     if ":" not in line and "：" not in line:
         return None
-    head = fold(line[:200])
+    head = straight(line[:200])
     match = rx(language_of(head), "paste_request").search(head)
     return match.end() if match else None
 
@@ -328,7 +328,7 @@ def _items(line: str) -> list[str]:
 def _blank(match: re.Match[str]) -> str:
     """A quotation of several words as blanks between its marks; a short one is a name."""
     inside = match[0][1:-1]
-    han = sum("\u3400" <= char <= "\u9fff" for char in inside)
+    han = sum(map(is_han, inside))
     if len(inside.split()) < _QUOTE_WORDS and han < 6:
         return match[0]
     return match[0][0] + " " * len(inside) + match[0][-1]

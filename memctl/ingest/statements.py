@@ -18,11 +18,12 @@ from ..facts import Kind
 from ..language.dates import find_times, only_begins
 from ..language.names import AT_NAME, WIKI_NAME, as_listed, find_names, read_name
 from ..language.relations import relation
-from ..language.sentences import BRACKETED, quoted, says
-from .own_words import ITEM_WITHIN, Sentence, any_language, each, fold, lines, number, pairs, rx, vocabulary
+from ..language.sentences import BRACKETED, quotations, says
+from ..language.words import HAN_CHARS
+from .own_words import ITEM_WITHIN, Sentence, any_language, each, number, pairs, phrases, rx, straight, vocabulary
 
 _FEWEST = 2  # terms that it needs
-_AIM = 3  # ways in which what somebody is at must be exact
+_AIM = 3  # ways in which a goal must be exact
 _DECIDED = 5  # words that a decision needs to say what was decided
 _SAYING = 3  # terms that a statement needs which is exact in but one way
 _TELLING = 4  # terms from which an inexact statement is worth a question
@@ -72,7 +73,7 @@ _RULES = {
     "did": _KeepAs(Kind.EXPERIENCE, 0.45, "what somebody did"),
     "mine": _KeepAs(Kind.WORLD, 0.5, "what is so"),
     "thing": _KeepAs(Kind.WORLD, 0.5, "what is so"),
-    "goal": _KeepAs(Kind.WORLD, 0.4, "what somebody is at"),
+    "goal": _KeepAs(Kind.WORLD, 0.4, "what somebody wants to reach"),
 }
 """The rules in the order in which they are tried; each is a pattern of the same name."""
 
@@ -164,7 +165,7 @@ def _readable(part: Sentence, clauses: list[_Clause]) -> Sentence | None:
 
 def _clauses(part: Sentence) -> Iterator[_Clause]:
     begin = 0
-    apart = [found.span() for found in quoted(BRACKETED, _CODE).finditer(part.plain)]
+    apart = [found.span() for found in quotations(BRACKETED, _CODE).finditer(part.plain)]
     marks = list(part.all("bridge"))
     if part.is_question or part.opens("ask"):
         marks = sorted([*marks, *_COMMA.finditer(part.plain)], key=lambda mark: (mark.start(), -mark.end()))
@@ -192,7 +193,7 @@ def _trimmed(run: list[_Clause]) -> list[_Clause]:
 
 
 def _says_nothing(clause: _Clause, beside: int) -> bool:
-    """True at the ends of a run for what passes, but behind a decision, and, beside something else, for what one is only at."""
+    """True for a remark in passing, unless a decision stands before it, and beside other clauses for a goal that is not exact."""
     passing, decision = clause[0].has("passing"), clause[0].has("decision")
     passes = passing and not (decision and decision.end() <= passing.start())
     return bool(passes or (beside > 1 and clause[0].has("goal") and exactness(clause[0]) < _AIM))
@@ -225,7 +226,7 @@ def values(part: Sentence) -> int:
     ways = (
         bool(find_times(plain, _ANY_DAY)) or any_language("value_day").search(plain),
         any(map(str.isdigit, plain)) or any_language("value_number").search(plain),
-        re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《](?=\S)|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner)
+        re.search(rf"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《](?=\S)|[{HAN_CHARS}]\s?[A-Za-z]{{2}}", inner)
         or part.has("name_follows"),
         part.has("relative"),
         part.has("lasting"),
@@ -253,12 +254,12 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
         words.append(match[0])
         return f"\ue000{len(words) - 1}\ue001"
 
-    told = _told_by(quoted(_CODE, _SINGLE).sub(kept, text), language, owner, role)
+    told = _told_by(quotations(_CODE, _SINGLE).sub(kept, text), language, owner, role)
     return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: words[int(match[1])], told))
 
 
 def _told_by(text: str, language: str, owner: str | None, role: str) -> str:
-    forms = [owner] if owner and role == "user" else lines(language, "speaker")[role == "assistant"].split(", ")
+    forms = [owner] if owner and role == "user" else phrases(language, "speaker")[role == "assistant"].split(", ")
     if language == "en":
         text, count = rx("en", "first_person").subn(partial(_with_verb, forms[0]), text)
         if count:  # the verbs that follow with "and" have the same subject
@@ -341,7 +342,7 @@ def _irregular() -> dict[str, str]:
     return dict(pair.split(":") for pair in vocabulary("third_person_verbs"))
 
 
-def dated(text: str, language: str, day: date | None) -> tuple[str, date | None]:
+def with_dates(text: str, language: str, day: date | None) -> tuple[str, date | None]:
     """`text` with relative days as dates: "yesterday" becomes one, "last week" and "tonight" get theirs in brackets.
 
     With the only day that it names, where it is not past and says what is so on that day alone: "tomorrow the office is closed" ends.
@@ -350,7 +351,7 @@ def dated(text: str, language: str, day: date | None) -> tuple[str, date | None]
     """
     if day is None or day.year < 2 or day.year > 9000:
         return text, None
-    apart = [*quoted(_CODE, _SINGLE).finditer(text), *rx(language, "kept_days").finditer(text)]
+    apart = [*quotations(_CODE, _SINGLE).finditer(text), *rx(language, "kept_days").finditer(text)]
     later = {each[:3] for each in find_times(text, day + timedelta(days=37))}
     mentions = find_times(text, day)
     goes_on = only_begins(text, day) or any(says(each, text) for each in ("may begin", "change", "past"))
@@ -387,7 +388,7 @@ def _name(match: re.Match[str], language: str) -> str:
     groups = match.groupdict()
     name = _bare(groups.get("name") or groups["word"], language)
     surely = "word" not in groups or " " in name or not re.search("[а-яё]", name)
-    return name if surely or rx(language, "first_name").fullmatch(fold(name)) else ""
+    return name if surely or rx(language, "first_name").fullmatch(straight(name)) else ""
 
 
 def _bare(name: str, language: str) -> str:
@@ -419,7 +420,7 @@ def _kinds() -> dict[str, re.Pattern[str]]:
         "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
         "number": any_language("numeral", r"[£$€¥]?\d+(?:[.,]\d+)*(?: ?%|[kKmM]\b)?"),
         "name": re.compile(
-            r"(?<=[\w,] )[A-ZА-ЯЁ][\w.+-]*\w(?: [A-ZА-ЯЁ][\w.+-]*\w)*|(?<=[\u4e00-\u9fff])\s?[A-Za-z][\w.+-]+"
+            rf"(?<=[\w,] )[A-ZА-ЯЁ][\w.+-]*\w(?: [A-ZА-ЯЁ][\w.+-]*\w)*|(?<=[{HAN_CHARS}])\s?[A-Za-z][\w.+-]+"
         ),
     }
 

@@ -29,8 +29,7 @@ class Turn(NamedTuple):
     """One message, or one part of it, and where in the file it stands.
 
     Lines count from 1; in JSON the line on which the message begins, and 1 everywhere in a file of one line.
-    `number` counts from 0 and is what a candidate names its turn by. `sure` is False where the mark of its speaker may be
-    a part of what another one said.
+    `number` counts from 0; candidates name it. `sure` is False where the mark of its speaker may be in another's text.
     """
 
     role: str  # user | assistant | system | tool | thinking
@@ -86,17 +85,17 @@ def role_of(word: Any, line: int, notes: Notes) -> str:
     name = word.strip().casefold() if isinstance(word, str) else ""
     if name in ROLES:
         return ROLES[name]
-    spelled = cleaned(word)[:40] if isinstance(word, str) else type(word).__name__
+    spelled = without_controls(word)[:40] if isinstance(word, str) else type(word).__name__
     notes.count(line, f"unknown role {spelled!r}, read as a tool's words, which are not trusted")
     return "tool"
 
 
-def cleaned(text: str) -> str:
+def without_controls(text: str) -> str:
     """`text` without control characters and lone surrogates, which no file can keep; as many lines as before."""
     return _SURROGATE.sub("\ufffd", _UNFIT.sub(" ", text))
 
 
-def moment(value: Any) -> datetime | None:
+def time_of(value: Any) -> datetime | None:
     """The time that a number (seconds, milliseconds, microseconds) or an ISO string stands for; None for all else."""
     if isinstance(value, str) and re.fullmatch(r"\d{9,17}(?:\.\d{1,9})?", value.strip()):
         value = float(value)
@@ -121,7 +120,7 @@ def numbered(turns: Iterable[Turn], notes: Notes) -> Iterator[Turn]:
         if len(text) > MAX_TEXT:
             notes.say(turn.line, f"a message of {len(text):,} characters; its first {MAX_TEXT:,} were read")
             text = text[:MAX_TEXT]
-        text = cleaned(text)
+        text = without_controls(text)
         if text.strip():
             yield turn._replace(text=text, number=number)
             number += 1

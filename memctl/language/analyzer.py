@@ -28,9 +28,8 @@ _THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _OPERATOR = re.compile(r"[-+=<>&|%^~/\\:!?]*[+=<>&|%^~/\\][-+=<>&|%^~/\\:!?]*")
 # «список, списка», «ошибка, ошибок»: Snowball keeps the fleeting vowel. Every stem loses it, so the forms meet.
 _FLEETING = re.compile("(?<=[бвгджзклмнпрстфхцчшщ])[ое](?=[кц]$)")
-# Snowball takes «Петров» for many of «Пётр», and its other forms («Петрова», «Петровым») keep the ending: a name in -ов
-# or -ев stands with and without it.
-_SURNAME = re.compile("[А-Я][а-я]+[ое]в")
+SURNAME_ENDS = ("ов", "ев")
+"""Snowball takes «Петров» for many of «Пётр», and its other forms («Петрова») keep the ending: a name stands with and without it."""
 _PLAIN = re.compile("[A-Za-z][a-z]+|[А-Яа-я][а-я]+")  # ё takes folding
 _BEFORE_WORD, _AFTER_WORD = '(["*', '.,;:!?)]"*'  # marks that are no part of a word
 _MARKS = re.compile("(?<![иИ])[\u0300-\u036f]+|(?<=[иИ])[\u0300-\u0305\u0307-\u036f]+")
@@ -103,11 +102,16 @@ def _asked(chunk: str, rival: str) -> tuple[str, ...]:
     if rival:
         own = own_stems(chunk, rival)
         found = [own.get(token, token) for token in found]
-    named = {_stem(token) for token in found if token.endswith(("ов", "ев")) and _stem(token) in found}
+    named = {_stem(token) for token in found if token.endswith(SURNAME_ENDS) and _stem(token) in found}
     return tuple(token for token in found if token not in named)
 
 
 _asked_briefly = lru_cache(maxsize=20_000)(_asked)
+
+
+def ends_as_surname(word: str) -> bool:
+    """True for a word that ends as a Russian surname; «Лев» is too short to be one."""
+    return len(word) > 3 and word.endswith(SURNAME_ENDS) and word.isalpha()
 
 
 def is_identifier(term: str) -> bool:
@@ -249,7 +253,7 @@ def _word(word: str) -> Iterator[str]:
             return
         word = head.replace("'", "")
     yield _stem(word)
-    if word[-1:] == "в" and _SURNAME.fullmatch(word):
+    if word[-1:] == "в" and word.istitle() and ends_as_surname(word):
         yield word.casefold()[:LONGEST]
     pieces = _PIECES.findall(word[:LONGEST])
     if 1 < len(pieces) <= 6:  # more is a hash or a blob, not a name

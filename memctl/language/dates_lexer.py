@@ -9,14 +9,14 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from memctl.facts import Period
-from memctl.language.names import han_value
-from memctl.language.words import lines, without_yo, words_of
+from memctl.language.names import han_value, is_han
+from memctl.language.words import HAN_CHARS, lines, without_yo, words_of
 
 Readings = dict[str, Any]  # an int for each class, a Period or None for `iso`
 _COMMA: Readings = {",": 0}
 _DASH: Readings = {"dash": 0, "conn": 0}
 
-HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
+_LOWEST = "〇"  # the lowest character of Chinese dates, and none of HAN_CHARS
 _ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
 _BOLD = frozenset(["month", "month_first", "season"])  # what an ordinary word is not, unless written as a name
 _LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no space
@@ -211,7 +211,7 @@ class Lexer:
     def _han(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
         """Where a Chinese word or number may start, and a number."""
         numerals = {*_valued("digits"), *_valued("tens")}
-        starts = numerals.union(word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff")
+        starts = numerals.union(word[0] for word in self._table if is_han(word[0]))
         return re.compile(f"[{''.join(sorted(starts))}]"), re.compile(f"[{''.join(sorted(numerals))}]+")
 
     def may_hold_time(self, text: str) -> bool:
@@ -282,7 +282,7 @@ class Lexer:
 
     def _raw_tokens(self, text: str, whole: bool) -> Iterator[DateToken]:
         end = 0
-        for run in re.finditer(f"[{HAN}]+", text) if text and max(text) >= HAN[0] else ():
+        for run in re.finditer(f"[{_LOWEST}{HAN_CHARS}]+", text) if text and max(text) >= _LOWEST else ():
             yield from self._spaced_tokens(text, end, run.start(), whole)
             yield from self._han_tokens(run[0], run.start())
             end = run.end()

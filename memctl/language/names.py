@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..facts import grouped
-from .analyzer import terms
+from .analyzer import ends_as_surname, terms
 from .entity_key import entity_key as entity_key
 
 # A dot belongs to the name only between word characters, so that "ask @Peter." names Peter.
@@ -20,8 +20,6 @@ TAG = r"#(?=[\d/\-]*[^\W\d])[\w\-/]+"
 """A tag: a letter somewhere behind `#`, then letters and digits of any script, `_`, `-` and `/`."""
 _CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _MENTION = re.compile(rf"(?<![\w@./])(?P<at>{AT_NAME})|(?P<wiki>{WIKI_NAME})")
-# Snowball takes «Петров» for many of «Пётр»; its other forms («Петрова», «Петровым») keep the ending.
-_SURNAME = re.compile("[а-я]{2,}[ое]в")
 _NAME_WORD = re.compile(r"\w+(?:[-'’.+]\w+)*(?:\+\+|#)?")
 
 
@@ -66,7 +64,7 @@ def script_of(text: str) -> str:
 def stem_word(word: str) -> str:
     """The form under which an inflected word meets its own («Ирину» is «Ирина»); Han characters stay as they are."""
     key = entity_key(word)
-    if _SURNAME.fullmatch(key):
+    if ends_as_surname(key):
         return key
     found = () if has_han(key) else terms(key)
     return found[0] if found else key
@@ -99,8 +97,7 @@ def link_target(inside: str) -> str:
 
 
 def read_name(spelled: str) -> str:
-    """The name in `@Name`, `[[Name]]` or, as Obsidian links a page by its path, `[[Folder/Name]]`; empty when a wiki link points
-    only inside its own page."""
+    """The name in `@Name`, `[[Name]]` or, of a page by its path, `[[Folder/Name]]`; empty for a link inside its own page."""
     bare = spelled.removeprefix("@")
     if not bare.startswith("[["):
         return bare

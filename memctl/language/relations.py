@@ -22,7 +22,7 @@ from ..facts import Fact, Kind
 from .dates import find_times
 from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
 from .sentences import is_change
-from .words import EVERYWHERE, beside, compiled, languages, lines, pattern, without_yo, words_of
+from .words import EVERYWHERE, HAN_CHARS, beside, compiled, languages, lines, pattern, without_yo, words_of
 
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
 _HEAD = 90  # characters in which the relation must be said, and all of one in a wider wording
@@ -34,7 +34,7 @@ _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 _FULL_STOPS = " \t.!。！"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
-_NAME_WORD = r"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я\u3400-\u9fff][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
+_NAME_WORD = rf"(?:\[\[[^\]]+\]\]|@?[A-ZÀ-ÞŠŽА-Я{HAN_CHARS}][\w&.+-]*(?:['’](?:[A-Z]\w+|s\b))?)"
 _FOLDING = re.IGNORECASE | re.DOTALL
 _ANY_CASE = frozenset(("date", "day", "version", "title", "job", "job_ru", "state", "store", "dbms"))
 _MARKS = re.compile(r"[\"«»“”„「」『』]|(?<!\w)['‘]|['’](?!\w)")  # what stands between them, somebody else may say

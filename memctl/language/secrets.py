@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from .words import EVERYWHERE, compiled, languages, lines, pattern, words_of
+from .words import EVERYWHERE, HAN_CHARS, compiled, languages, lines, pattern, words_of
 
 _END = r"(?![A-Za-z0-9…•*]|\.\.\.)"  # after `…` or stars the rest was left out on purpose
 _PLACEHOLDER = r"\*\*\*|\.\.\.|…|•••|12345678|abcdefg|[<>]|\$\{|\$\(|\{\{|%\(|%s|0000000|^\{|\ufffd"
 _Check = Callable[[re.Match[str]], bool]
 _HEADER_VALUE = r"(?P<secret>[a-z0-9._~+/=-]{16,4000})(?![a-z0-9…•*])"
 _CARD = r"[^\n0-9]{0,20}(?P<secret>[2-6][0-9]{14,15})(?![\w-])"
-_PHRASE = r"(?P<secret>[a-z]{3,8}(?:[ \t][a-z]{3,8}){11,23}|[一-鿿](?:[ \t][一-鿿]){11,23})(?![\w \t])"
+_PHRASE = (
+    rf"(?P<secret>[a-z]{{3,8}}(?:[ \t][a-z]{{3,8}}){{11,23}}|[{HAN_CHARS}](?:[ \t][{HAN_CHARS}]){{11,23}})(?![\w \t])"
+)
 _VALUE = (
     r"""(?:["'`«“](?P<quoted>[^"'`»”\s]{1,200})["'`»”]"""
-    r"""|(?P<bare>[^\s"'`<>&;,:=|，。；、！？）」』一-鿿]{1,200}={0,2}))"""
+    rf"""|(?P<bare>[^\s"'`<>&;,:=|，。；、！？）」』{HAN_CHARS}]{{1,200}}={{0,2}}))"""
 )
 
 

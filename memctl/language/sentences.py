@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from .words import pattern, spoken_in, words_of
+from .words import HAN_CHARS, pattern, spoken_in, words_of
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
 _QUOTED = r"“[^”\n]{0,400}”|«[^»\n]{0,400}»|「[^」\n]{0,400}」|『[^』\n]{0,400}』|„[^“”\n]{0,400}[“”]|(?<!\w)\"[^\"\n]{0,400}\"(?!\w)"
@@ -16,14 +16,14 @@ BRACKETED = r"\([^()\n]{1,300}\)|（[^（）\n]{1,300}）"
 
 
 @cache
-def quoted(*beside: str) -> re.Pattern[str]:
+def quotations(*beside: str) -> re.Pattern[str]:
     """A quotation in any marks, or what one of the patterns `beside` it finds."""
     return re.compile("|".join((_QUOTED, *beside)))
 
 
 @cache
 def _end() -> re.Pattern[str]:
-    return re.compile(r"[.!?…]+[\"')\]»”’]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’）\")]*|\n|(?<=[)\s]):\)")
+    return re.compile(rf"[.!?…]+[\"')\]»”’]*(?=\s|$|[{HAN_CHARS}])|[。！？；]+[”」』’）\")]*|\n|(?<=[)\s]):\)")
 
 
 def sentence_ends(masked: str) -> Iterator[int]:
@@ -45,7 +45,7 @@ def _is_abbreviation(text: str, dot: int) -> bool:
 
 def split_sentences(text: str) -> Iterator[str]:
     """The sentences of running text, each without blanks around it. Marks within quotations and parentheses end none."""
-    masked = quoted(BRACKETED).sub(lambda apart: apart[0][0] + "x" * (len(apart[0]) - 2) + apart[0][-1], text)
+    masked = quotations(BRACKETED).sub(lambda apart: apart[0][0] + "x" * (len(apart[0]) - 2) + apart[0][-1], text)
     ends = (0, *sentence_ends(masked), len(text))
     return filter(None, (text[first:last].strip() for first, last in pairwise(ends)))
 

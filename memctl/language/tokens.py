@@ -82,8 +82,7 @@ def estimate(text: str) -> int:
     """About how many tokens `text` is; rather too many than too few, in any script.
 
     Words count by their length, digits one by one, other scripts by what their characters cost the vocabularies of
-    today. A vocabulary of 32,000 pieces (Llama 2, Mistral 7B v0.1) needs more for Cyrillic and Chinese: name its
-    tokenizer.json as counter.
+    today. One of 32,000 pieces (Llama 2) needs more for Cyrillic and Chinese: name its tokenizer.json as counter.
     """
     if not text:
         return 0

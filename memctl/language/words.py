@@ -24,8 +24,10 @@ from typing import Any
 
 EVERYWHERE = ""  # in place of a language: files in data/ itself, which belong to none
 _DATA = Path(__file__).parent / "data"
+HAN_CHARS = "\u3400-\u9fff\uf900-\ufaff"
+"""Chinese characters, as they stand inside [ ] of a pattern; for one character there is `names.is_han`."""
 _WORD = re.compile(r"[^\W\d_]+")
-_SCRIPTS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile("[㐀-鿿]")}
+_SCRIPTS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile(f"[{HAN_CHARS}]")}
 _READ = 2_000  # characters of a text that are looked at
 _ENOUGH = 2  # function words of a language that settle it; one of its own signs counts as one word
 

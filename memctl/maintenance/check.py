@@ -25,7 +25,7 @@ from ..markdown.blocks import conflict_sides
 from ..markdown.escape import beginning, one_line, sources
 from ..markdown.grammar import OPINIONS, QUOTED
 from ..markdown.lines import Role, sealed_text
-from ..markdown.markers import FORGOTTEN, is_edited, read_tombstone, tells_nothing
+from ..markdown.markers import FORGOTTEN, block_is_edited, read_tombstone, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 from ..notes.edits import GitFailed, ask_git
 from ..notes.files import read_page
@@ -242,7 +242,7 @@ def _blocks(path: str, page: Page) -> Iterator[Finding]:
         yield Finding(path, first, 1, "merge", "git left both sides of a merge here", cure)
         return
     for block in live_blocks(page.lines):
-        if is_edited(page.lines, block):
+        if block_is_edited(page.lines, block):
             message = f"the block `{block.name}` was edited by hand; reflect leaves it alone"
             yield Finding(path, block.begin, 1, "block", message, "take out its marker lines, or the whole block")
     if path == OPINIONS:

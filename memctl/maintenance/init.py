@@ -13,7 +13,7 @@ from ..notes.files import prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
 from ..system import as_cannot_write
 
-_SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
+_SETTINGS = "# Settings of this memctl workspace; every key is optional (docs/settings.md lists them).\n"
 _MERGE = "memory/*.md text merge=union"
 """The line of .gitattributes by which the logs of two machines merge, whichever ends of lines an editor writes."""
 

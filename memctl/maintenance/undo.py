@@ -12,7 +12,7 @@ from ..facts import grouped
 from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..notes import journal
-from ..notes.edits import Edit, decoded, encoded, read_for_edit, remove, replace as put, writing_alone
+from ..notes.edits import Edit, decoded, encoded, read_for_edit, remove_page, replace as put, writing_alone
 from ..notes.workspace import Workspace
 
 
@@ -33,7 +33,7 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
     """
     workspace = replace(memory.workspace, command=None)
     with writing_alone(workspace, "undo"):
-        records = journal.read(workspace)
+        records = journal.read_journal(workspace)
         commands = list(dict.fromkeys(each["command"] for each in reversed(records)))
         if len(commands) <= skip:
             cure = "memctl remembers what its own commands wrote last, and no more"
@@ -62,7 +62,7 @@ def _write(workspace: Workspace, edit: Edit, is_new: bool) -> None:
     if not edit.is_change or edit.before is None:
         return
     if is_new and not edit.after:
-        remove(workspace, edit.path, edit.before)
+        remove_page(workspace, edit.path, edit.before)
     else:
         put(workspace, edit.path, edit.before, encoded(edit.after))
 

@@ -43,7 +43,7 @@ def _word(value: str) -> str:
 
 def _outcome(value: str) -> str:
     if value not in ("ok", "fail"):
-        raise BadValue(f"{value!r} is none of ok, fail")
+        raise BadValue(f"{value!r} is neither ok nor fail")
     return value
 
 

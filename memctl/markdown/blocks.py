@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..language.names import entity_key
 from .lines import LineText, split_lines, whole_lines
-from .markers import NAME, Block, body_of, is_edited, sha_of
+from .markers import NAME, Block, block_is_edited, body_of, sha_of
 from .page import live_blocks, open_end
 
 
@@ -17,13 +17,13 @@ def splice(text: str, name: str, body: str) -> str:
 
     An empty body takes the block away, and the blank line before it. All other bytes stay: byte order mark, line ends
     (the block takes those of the page), a missing final newline. What the end of the page left open (a code fence, a
-    `<script>`) is closed before a new block. The body is `defused` first. Overwrites whatever stands in the block: ask
+    `<script>`) is closed before a new block. The body is `without_markers` first. Overwrites whatever stands in the block: ask
     `edited` before. Twice is as once. ValueError for a name that no marker can hold, and where the block would not be
     found again in this page.
     """
     if not re.fullmatch(NAME, name):
         raise ValueError(f"no name for a block: {name!r}")
-    page, new = LineText(text), defused(body)
+    page, new = LineText(text), without_markers(body)
     block = _live_block(page.lines, name)
     begin = f"<!-- memctl:begin {name} sha={sha_of(new)} -->"
     if not any(map(str.strip, new)):
@@ -40,7 +40,7 @@ def splice(text: str, name: str, body: str) -> str:
         page.insert(len(page.lines), [*above, begin, *new, f"<!-- memctl:end {name} -->"])
     done = _lines(str(page))
     there = _live_block(done, name)
-    if there is None or body_of(done, there) != new or is_edited(done, there):
+    if there is None or body_of(done, there) != new or block_is_edited(done, there):
         raise ValueError(f"block `{name}` would not be found again; close what is open above it (front matter, HTML)")
     return str(page)
 
@@ -57,7 +57,7 @@ def edited(text: str, name: str) -> bool:
     """True if the page has a block `name` and a person changed what stands in it."""
     lines = _lines(text)
     block = _live_block(lines, name)
-    return block is not None and is_edited(lines, block)
+    return block is not None and block_is_edited(lines, block)
 
 
 def block_body(text: str, name: str) -> list[str]:
@@ -84,11 +84,10 @@ def doubled(text: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
-def defused(body: str) -> list[str]:
+def without_markers(body: str) -> list[str]:
     """The lines of a body as they can stand in a block: nothing in them forges a marker or swallows the closing one.
 
-    A line like a marker gets a backslash in front, which Markdown shows as the text it is; a code fence or HTML that
-    is left open is closed.
+    A line like a marker gets a backslash in front, which Markdown does not show; open code fences and HTML are closed.
     """
     lines = [f"\\{line}" if line.startswith("<!-- memctl:") else line for line in split_lines(body)]
     closing = open_end(["", *lines])  # a body that begins with a rule has no front matter
@@ -160,7 +159,7 @@ def conflict_sides(text: str) -> tuple[Side, Side] | None:
 def _unedited(text: str) -> set[str]:
     """The names of the blocks of a page that stand there as memctl wrote them."""
     lines = _lines(text)
-    return {block.name for block in live_blocks(lines) if not is_edited(lines, block)}
+    return {block.name for block in live_blocks(lines) if not block_is_edited(lines, block)}
 
 
 def _is_written(side: Side, sound: set[str]) -> bool:
@@ -183,7 +182,7 @@ def split_sections(body: str) -> dict[str, str]:
     return {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
 
 
-def merged(before: str, fresh: Mapping[str, str], whole: bool, key: Callable[[str], str] = entity_key) -> str:
+def merge_sections(before: str, fresh: Mapping[str, str], whole: bool, key: Callable[[str], str] = entity_key) -> str:
     """The body with `fresh` sections in the place of older ones of the same name; an empty one goes.
 
     With `whole`, nothing older stays. Sections stand in the order of their names. Names are the same that `key` folds

@@ -51,11 +51,10 @@ def beginning(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rstrip() + " …"
 
 
-def quoted(text: str, struck: bool = False) -> str:
+def inline(text: str, struck: bool = False) -> str:
     """`text` on one line of Markdown, as little escaped as can be: what it shows by itself it shows there, and no more.
 
-    Emphasis, code and links stay; what is unpaired, raw HTML, pictures, strikes and what opens a block become letters.
-    With `struck` it may stand between `~~`.
+    Emphasis, code and links stay; all other marks become letters. With `struck` it may stand between `~~`.
     """
     line = _one_line(text)
     alone = line.count("~") == 1
@@ -105,7 +104,7 @@ def heading(name: str) -> str:
     """A name as the text of a heading. One that would open a section of facts («Retain») is put in quotes."""
     from .page import is_retain  # with the parser, which most of those who print do not need
 
-    shown = re.sub(r"(?<!\S)(#+)$", r"\\\1", quoted(name))
+    shown = re.sub(r"(?<!\S)(#+)$", r"\\\1", inline(name))
     return f"“{shown}”" if is_retain(shown) else shown or "?"
 
 

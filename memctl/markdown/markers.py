@@ -78,7 +78,7 @@ def sha_of(body: Iterable[str]) -> str:
     return hashed(text.encode("utf-8", "surrogatepass"), 64).hex()[:8]
 
 
-def is_edited(lines: Sequence[str], block: Block) -> bool:
+def block_is_edited(lines: Sequence[str], block: Block) -> bool:
     """True if what stands in the block is not what memctl wrote: then it is a person's, and must not be overwritten.
 
     An empty pair of markers without a hash is where a person wants the block to be, and not an edit.

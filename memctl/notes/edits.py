@@ -23,12 +23,11 @@ from typing import NamedTuple
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable
 from ..ids import hashed
 from ..system import OPEN_SAFELY, as_cannot_write, copy_attributes, has_writer, locked, move_new, swap, sync_folder
-from .files import MAX_PAGE, confirm, is_at, prepare_memory, read_page
+from .files import LOCK_SECONDS, MAX_PAGE, confirm, is_at, prepare_memory, read_page
 from .journal import record
 from .settings import SETTINGS
 from .workspace import Workspace
 
-LOCK_SECONDS = 10.0
 SETTLE_SECONDS = 0.3  # how old a page must be where it cannot be told whether it is being saved
 STALE_SECONDS = 60.0  # a temporary file that has not been touched for so long belongs to a process that was killed
 _STATES = ("part", "swap")  # being written; holding the whole of a text, whichever
@@ -142,11 +141,11 @@ def replace(workspace: Workspace, path: str, expected: bytes | None, data: bytes
         raise PageUnreadable(path, reason, "split that page")
     prepare_memory(workspace)
     with locked(workspace.memory / "lock", LOCK_SECONDS):
-        put(workspace, workspace.contain(path), expected, data)
+        place_file(workspace, workspace.contain(path), expected, data)
         record(workspace, path, expected, data)
 
 
-def remove(workspace: Workspace, path: str, expected: bytes) -> None:
+def remove_page(workspace: Workspace, path: str, expected: bytes) -> None:
     """Remove a page that still is `expected`; PageChanged if it is not, CannotWrite if the disk fails."""
     target = workspace.root / workspace.contain(path)
     with locked(workspace.memory / "lock", LOCK_SECONDS), as_cannot_write(path):
@@ -161,7 +160,7 @@ def remove(workspace: Workspace, path: str, expected: bytes) -> None:
         sync_folder(target.parent)
 
 
-def put(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
+def place_file(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
     """`replace` without lock, limit of length and journal: for any file of any folder that has a `Workspace` made of it."""
     with as_cannot_write(path):
         _sweep_once((workspace.root / path).parent)
@@ -176,7 +175,7 @@ def create(workspace: Workspace, path: str, text: str) -> bool:
     data = text.encode("utf-8")
     with as_cannot_write(path), suppress(PageChanged, FileExistsError):
         (workspace.root / path).parent.mkdir(parents=True, exist_ok=True)
-        put(workspace, path, None, data)
+        place_file(workspace, path, None, data)
         record(workspace, path, None, data)
         return True
     return False

@@ -48,8 +48,7 @@ class Appended(NamedTuple):
 
 
 def read_page(workspace: Workspace, path: str) -> PageText:
-    """Read one page, as the workspace shows it. PageUnreadable for what is not a text file of at most 8 MiB,
-    OutsideWorkspace for a link."""
+    """One page as the workspace shows it. PageUnreadable for what is no text of at most 8 MiB, OutsideWorkspace for a link."""
     looked_ns = time.time_ns()
     fd = _open(workspace, path, os.O_RDONLY)
     try:

@@ -69,14 +69,14 @@ def _add(workspace: Workspace, made: dict[str, Any]) -> None:
     file = workspace.memory / _FILE
     with suppress(OSError):  # the page is written; that it cannot be undone is no reason to fail
         is_full = file.exists() and file.stat().st_size > _MOST
-        if is_full and read(workspace)[-1:] and read(workspace)[-1]["command"] != made["command"]:
+        if is_full and read_journal(workspace)[-1:] and read_journal(workspace)[-1]["command"] != made["command"]:
             file.unlink()
         fd = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | OPEN_SAFELY, 0o600)
         with open(fd, "ab") as stream:
             stream.write(b"\n" + json.dumps(made).encode() + b"\n")  # behind a line that a crash may have torn
 
 
-def read(workspace: Workspace) -> list[dict[str, Any]]:
+def read_journal(workspace: Workspace) -> list[dict[str, Any]]:
     """What is remembered, the oldest first; lines that are none are left out."""
     found = []
     with suppress(OSError):
@@ -90,7 +90,7 @@ def read(workspace: Workspace) -> list[dict[str, Any]]:
 def drop(workspace: Workspace, commands: Collection[str]) -> None:
     """Forget some commands."""
     with locked(workspace.memory / "lock", 10.0):
-        _write(workspace, (made for made in read(workspace) if made["command"] not in commands))
+        _write(workspace, (made for made in read_journal(workspace) if made["command"] not in commands))
 
 
 def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> None:
@@ -104,7 +104,7 @@ def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> Non
         raw = read_safely(workspace.memory / _FILE)
         if named := [path for path in paths if json.dumps(path).encode() in raw]:
             with locked(workspace.memory / "lock", 1.0):
-                records = read(workspace)
+                records = read_journal(workspace)
                 for path in named:
                     _let_go([each for each in records if each.get("path") == path], bytes_of(path))
                 _write(workspace, records)

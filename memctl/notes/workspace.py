@@ -14,8 +14,9 @@ from typing import NamedTuple
 from ..errors import NoWorkspace, OutsideWorkspace, PageUnreadable
 from .settings import SETTINGS, Settings, read_settings
 
+CORE_PAGE = "memory.md"  # the page that every context begins with
 PAGES = {
-    "memory.md": "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
+    CORE_PAGE: "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
     "bank/world.md": "# World\n\nObjective facts that last.\n",
     "bank/experience.md": "# Experience\n\nWhat was done, and what came of it.\n",
     "bank/opinions.md": "# Opinions\n\nBeliefs with their confidence and dated evidence.\n",

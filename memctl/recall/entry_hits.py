@@ -17,7 +17,7 @@ from ..hits import Hit, PassageLine
 from ..index.index import Index
 from ..index.lexical import page_of, row_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.entity_names import KnownNames, first_lines, pages_called
+from ..index.queries.entity_names import KnownNames, first_said, pages_called
 from ..index.queries.entries import Query, by_ids, by_refs, in_slots, is_bare_heading, slot_names
 from ..index.queries.evidence import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.filters import headings_on, headings_with
@@ -53,8 +53,7 @@ def hits_of(
 ) -> dict[int, Hit]:  # fmt: skip
     """The entries as hits by id, in their order, as of a day (today); an entry whose lines are gone is left out.
 
-    What was judged or read before is given as `verdict` and `seen`. `known` shares the names that were looked up between
-    calls.
+    What was judged or read before is given as `verdict` and `seen`. `known` keeps the names that earlier calls looked up.
     """
     wanted = list(entries)
     day = as_of or memory.today
@@ -180,7 +179,7 @@ def lines_of_pages(index: Index, found: Mapping[int, Score], entries: Mapping[in
     """
     links = _only_linking(index, found, entries)
     front = {i: entry.page for i, entry in entries.items() if entry.role == Role.REST.value and entry.block is None}
-    first = first_lines(index, {*links.values(), *front.values()}) if links or front else {}
+    first = first_said(index, {*links.values(), *front.values()}) if links or front else {}
     links = {i: page for i, page in links.items() if page in first}
     front = {i: page for i, page in front.items() if i < first.get(page, 0)}  # else there is nothing else to cite
     placed_elsewhere = links | front

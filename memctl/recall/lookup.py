@@ -17,7 +17,7 @@ from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import entity_names as queries
-from ..index.queries.entity_names import entity_named, keys_of, mentions_of, near_name, resolve
+from ..index.queries.entity_names import entities_named, entity_named, keys_of, mentions_of, near_name
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.filters import pages_like, titles_below
 from ..index.reread import page_lines, reread, text_of
@@ -167,7 +167,7 @@ def _named_passages(memory: OpenMemory, name: str, context: int) -> tuple[Passag
     if seen:
         places = [(e.ref, seen[e.id].cited) for e in entries if e.id in seen]
         return tuple(_passage(workspace, at, context, ref) for ref, at in places)
-    paths = [entity.path for entity in resolve(index, bare_name(name))]
+    paths = [entity.path for entity in entities_named(index, bare_name(name))]
     paths = paths or [path for path in (name, f"{name}.md") if _is_page(workspace, path)]
     paths = paths or (pages_like(index, name) if _GLOB.search(name) else []) or _pages_named(index, bare_name(name))
     return tuple(_whole(workspace, path) for path in paths)

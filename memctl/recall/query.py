@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period, several
@@ -52,6 +52,30 @@ _READERS: dict[str, tuple[Callable[[str], Any] | None, str]] = {
     "path": (lambda value: [_fitting(value.removeprefix("./").rstrip("/"))], "write a page, a folder or a glob: memory/2025-11-*.md, bank/"),
 }  # fmt: skip
 """What reads each `value` of `FILTERS`, a list where it may stand again, and how to write what it refuses with ValueError."""
+_Texts = str | Sequence[str] | None
+
+
+class QueryFilters(TypedDict, total=False):
+    """The same as the methods of `Memory` take them."""
+
+    since: str | None
+    until: str | None
+    on: str | None
+    as_of: str | None
+    about: _Texts
+    kind: _Texts | Kind | Sequence[Kind]
+    kinds: _Texts | Kind | Sequence[Kind]
+    key: str | None
+    min_confidence: float | str | None
+    min_importance: float | str | None
+    tag: _Texts
+    tags: _Texts
+    links_to: _Texts
+    path: _Texts
+    paths: _Texts
+    heading: str | None
+
+
 _BY_NAME = {each.name: each for each in FILTERS}
 _GIVEN = {each.parameter: each for each in FILTERS} | {each.field: each for each in FILTERS if each.many}
 _FILTER = re.compile(
@@ -171,9 +195,7 @@ def with_phrases(index: Index, query: Query) -> Query:
 
 
 def with_times(query: Query, today: date) -> Query:
-    """The query with the times that its words name; where they ask for nothing else, with those days as its filter, and of
-    "around" a time with that time.
-    """
+    """The query with the times that its words name; where they ask for nothing else, these days are its filter."""
     asked = question_times(query.words, today)
     if asked.bare and query.days is None:
         first, last = asked.times[0].first, asked.times[-1].last

@@ -2,8 +2,7 @@
 
 A chain of narrowing steps, each of which may find nothing to do: a list of messages or chat markup leaves the last
 message of the user, quotations and machine output go, and of what is left the last part that asks is the question.
-Where nothing asks and nothing looks pasted, the text stays as it is. The words by which a question is told lie in
-language/data/*/question.txt.
+Where nothing asks and nothing looks pasted, the text stays as it is. The words lie in language/data/*/question.txt.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 
 from ..language.analyzer import is_identifier, query_terms
 from ..language.names import has_han
-from ..language.sentences import BRACKETED, is_machine_line, opens_fence, quoted, speaker_on, split_sentences
+from ..language.sentences import BRACKETED, is_machine_line, opens_fence, quotations, speaker_on, split_sentences
 from ..language.words import languages, lines
 
 SHORT = 200
@@ -269,7 +268,7 @@ def _is_marked(sentence: str) -> bool:
     """True for a question with its mark, unless only what it quotes is one."""
     bare = sentence.strip("*_ ")
     if bare[-1:] in tuple('"”»」)'):
-        last = [found for found in quoted(BRACKETED).finditer(bare) if found.end() == len(bare)]
+        last = [found for found in quotations(BRACKETED).finditer(bare) if found.end() == len(bare)]
         if last and last[-1].start() > 2:
             bare = bare[: last[-1].start()].rstrip()
     return bare.rstrip("\"'»”’)]*_」』） ").endswith(("?", "？"))
@@ -350,8 +349,7 @@ _FEW_HAN = 6
 
 
 def _with_things(question: str, text: str) -> str:
-    """`question`, which was found in `text`, with the identifiers of the text and its words in capitals, but for times, if
-    it says little but "this"."""
+    """`question`, found in `text`; if it says little but "this", with identifiers and capitalised words of the text, no times."""
     few = _FEW_HAN if has_han(question) else _FEW
     if len(text) > _PASTE or len(query_terms(question)) > few or not _anywhere("pointing").search(question):
         return question

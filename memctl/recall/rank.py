@@ -94,8 +94,7 @@ def fuse(
     weight: float = 1.0,
     exact: Mapping[int, int] = MappingProxyType({}),
 ) -> dict[int, float]:
-    """The relevance from 0 to 1 of every row of `words` (0 to 1) and of `near` (deviations); `foreign` rows stand in another
-    script.
+    """The relevance from 0 to 1 of every row of `words` (0 to 1) and `near` (deviations); `foreign` rows are of another script.
 
     `exact` is row -> how many of the things that must be met to the letter it holds: more of them stand above fewer.
     Never falls where either part grows. Without any nearness, or with a `weight` of 0, relevance is what the words say.
@@ -149,7 +148,7 @@ def _nearness_with_all_words(words: Mapping[int, float], near: Mapping[int, floa
     return min(products / squares, _MOST_DEVIATIONS)
 
 
-_ENDED = 0.75  # what was replaced, or whose time has passed, beside the other candidates
+ENDED = 0.75  # what was replaced, or whose time has passed, beside the other candidates
 # A fact was found worth writing down; a heading and front matter say little by themselves.
 _FORMS = {"fact": 1.1, "heading": 0.6, "rest": 0.6}
 
@@ -201,8 +200,7 @@ def recency(kind: Kind, day: date | None, today: date) -> float:
 
 
 def factors(candidate: Candidate, times: Sequence[Period], days_told: int, asks_name: bool, today: date) -> Factors:
-    """The factors of a candidate: each changes a score by at most a tenth (twentieth for proof) either way, the time asked
-    for by two fifths.
+    """The factors of a candidate: each changes a score by a tenth at most, proof by a twentieth, the time asked for by two fifths.
 
     `days_told` is on how many days the same was written, `times` what the question says about when.
     """
@@ -260,7 +258,7 @@ def order(
             group.sort(key=lambda c: (c.copy, c.id in ended, c.age, c.place))
         first, *rest = group
         adjusted = factors(first, times, len({c.day for c in group if not c.copy}), asks_name, today)
-        adjusted = adjusted._replace(standing=_ENDED) if first.id in ended else adjusted
+        adjusted = adjusted._replace(standing=ENDED) if first.id in ended else adjusted
         relevance = max(c.relevance for c in group)
         ranked[first.id] = Ranked(first, relevance * adjusted.product, adjusted, tuple(rest))
     return _below_replacements(ranked, {**perhaps, **replaced})

@@ -38,7 +38,7 @@ from ..facts import Citation, Kind, Period
 from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
-from ..index.queries.entity_names import KnownNames, first_lines, keys_of, resolve
+from ..index.queries.entity_names import KnownNames, entities_named, first_said, keys_of
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
 from ..index.queries.filters import condition_of, expiry_if_any
 from ..index.reread import reread, text_of
@@ -179,7 +179,7 @@ def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[
     found: list[Entity | str] = []
     warnings = []
     for name in query.about:
-        entities = resolve(index, name)
+        entities = entities_named(index, name)
         if len(entities) > 1:
             warnings.append(
                 f"@{name} may be {' or '.join(e.name for e in entities)}; lines that say only {name} are meant"
@@ -247,10 +247,10 @@ def _above(found: Mapping[int, Score]) -> float:
 def _with_definition(request: _Request, found: Mapping[int, Score]) -> Mapping[int, Score]:
     """What was found, above it the first line on the page of an entity, where the question is who or what that is."""
     index, name = request.memory.index, wording.question_name(request.query.words)
-    entities = (resolve(index, name) or named_entities(index, name)) if name else []
+    entities = (entities_named(index, name) or named_entities(index, name)) if name else []
     if len(entities) != 1 or not {*terms(name)} <= {term for known in entities[0].names for term in terms(known)}:
         return found
-    first = passing(index, first_lines(index, filter(None, [entities[0].page])).values(), request.condition)
+    first = passing(index, first_said(index, filter(None, [entities[0].page])).values(), request.condition)
     return {**found, **{i: Score(_above(found), {"lexical": 1, "entity": 1}, {}) for i in first}}
 
 
@@ -395,8 +395,7 @@ def _is_asked_about(request: _Request, pair: Replaced, newer: frozenset[str], ol
 
 
 def _is_state(entry: Row, timed: bool = False) -> bool:
-    """True for a fact of a log that no slot puts in order: what happened is not over when something else happens. With
-    `timed` for any line of a log."""
+    """True for a fact of a log that no slot puts in order and that is no event; with `timed` for any line of a log."""
     told = entry.is_in_log and entry.block is None and entry.slot is None and entry.role in _ROLES_THAT_TELL
     return told and (timed or (entry.role == "fact" and entry.kind != Kind.EXPERIENCE.value))
 

@@ -30,7 +30,7 @@ from ..language.analyzer import terms
 from ..language.names import entity_key, find_names, stem_head
 from ..truth.judge import Validities, judge
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
-from .rank import Score, order
+from .rank import ENDED, Score, order
 
 _FEW, _SHARE = 50, 0.05  # a name on more lines than that, or that part of all, is a hub
 _ASKED = 0.1  # what a name in the question weighs
@@ -39,7 +39,6 @@ _SEEDS = 10
 MOST_LINES = 100  # lines of one name that are fetched: a name with more gives each of them next to nothing
 WIDEST = 40  # lines of the second hop from which the third goes on, the likeliest first
 _SHARP = 3  # a hit that holds most of the question is worth more than three with a single word of it
-_ENDED = 0.75  # a way over a line whose time is past is worth less, as such a hit is
 _SECONDS = 2.0
 _TRIES = 3
 _SPARE = 5  # lines looked at beyond those that fit, for twins
@@ -69,7 +68,7 @@ def _related(memory: OpenMemory, query: Query, answer: Answer, k: int, hops: int
         return []
     web = Web(memory.index, query)
     web.grow(seeds, hops)
-    direct = entries_of(memory.index, answer.hits)
+    direct = rows_of_hits(memory.index, answer.hits)
     told = {row.content_key for row, _ in direct.values()}
     wanted = replace(query, words="", about=(), key=None, times=())
     shown = passing(memory.index, web.lines.keys() - direct.keys(), condition_of(wanted, ()))
@@ -84,7 +83,7 @@ def _related(memory: OpenMemory, query: Query, answer: Answer, k: int, hops: int
     return checked.hits(best, direct, k)
 
 
-def entries_of(index: Index, hits: Sequence[Hit]) -> dict[int, tuple[Row, Hit]]:
+def rows_of_hits(index: Index, hits: Sequence[Hit]) -> dict[int, tuple[Row, Hit]]:
     """The rows of the hits, in their order."""
     rows = {(e.ref, e.path): e for e in reversed(by_refs(index, [hit.ref for hit in hits])) if e.block is None}
     places = ((rows.get((hit.ref, hit.source.path)), hit) for hit in hits)
@@ -93,7 +92,7 @@ def entries_of(index: Index, hits: Sequence[Hit]) -> dict[int, tuple[Row, Hit]]:
 
 def seeds_of(index: Index, hits: Sequence[Hit]) -> dict[int, float]:
     """Where the walk starts, and how often: the better of the first hits much more often. What was never true leads nowhere."""
-    found = entries_of(index, [hit for hit in hits[:_SEEDS] if hit.score > 0 and not hit.retracted])
+    found = rows_of_hits(index, [hit for hit in hits[:_SEEDS] if hit.score > 0 and not hit.retracted])
     return {line: hit.score**_SHARP for line, (_, hit) in found.items()}
 
 
@@ -101,8 +100,7 @@ def seeds_of(index: Index, hits: Sequence[Hit]) -> dict[int, float]:
 
 
 class Graph(NamedTuple):
-    """Lines with the names on them; `document_frequency` is on how many lines a name stands, seen here or
-    not, of `total` in all.
+    """Lines with the names on them; `document_frequency` is on how many of all `total` lines a name stands.
 
     `asked` are names in the question: lines with them are hits by that, so little of the walk goes that way.
     """
@@ -160,8 +158,7 @@ def reach(graph: Graph, seeds: Mapping[int, float], hops: int) -> list[Reached]:
 
 
 def _sides(graph: Graph) -> tuple[dict[int, list[tuple[str, float]]], dict[str, tuple[float, list[int]]]]:
-    """The graph without its hubs, in a fixed order: the names of a line with their shares, the share of each line of a
-    name and those lines."""
+    """The graph without its hubs, in a fixed order: names and their shares by line, shares and lines by name."""
     limit = hub_limit(graph.total)
     lines: dict[str, list[int]] = {}
     for line in sorted(graph.lines):
@@ -308,7 +305,7 @@ class _CheckedLines:
         for line, way in ways.items():
             # A line on the way, but the last, whose time is past, makes it worth less; the last is judged as any hit is.
             past = (verdict.validity.get(int(step)) for step in way.path[:-1:2])
-            worth = _ENDED ** sum(1 for standing in past if standing and standing.is_over(self._day))
+            worth = ENDED ** sum(1 for standing in past if standing and standing.is_over(self._day))
             walked[line] = Score(way.score / top * worth, {}, {})
         stated = stating_lines(self._memory.index, walked, {i: self._entries[i] for i in walked})
         relevance = {i: stated[i].relevance for i in walked if i in stated and i not in direct}

@@ -82,7 +82,7 @@ class VectorSearch:
 
     def _question_code(self) -> Code | None:
         """The question's vector, once it is there; None where there is none to be had."""
-        from ..vectors.quantized import script_of
+        from ..vectors.quantized import vector_script
 
         self._thread.join(_PATIENCE)
         name, vector = self._embedder.name, self._vector
@@ -90,7 +90,7 @@ class VectorSearch:
             self._failed = self._failed or f"the model {name} takes over {_PATIENCE:.0f} s"
             return None
         try:
-            return self._vectors.encode(vector, script_of(self._text))
+            return self._vectors.encode(vector, vector_script(self._text))
         except ValueError:
             self._failed = (
                 f"the model {name} gives vectors of {len(vector)} numbers, those that are kept have {self._vectors.head.dim} "
@@ -126,7 +126,7 @@ class VectorSearch:
         `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py. `parts` are lines of
         documents, which count less for themselves where their page counts as a whole, by whose vector they stand.
         """
-        from ..vectors.quantized import script_of
+        from ..vectors.quantized import vector_script
 
         asked, usual = self._question_code(), self._usual
         if asked is None or usual is None:
@@ -138,7 +138,7 @@ class VectorSearch:
         cosines = {row: by_page[page_of(row)] for row in digests if page_of(row) in by_page}
         cosines |= self._vectors.cosines(asked, around, digests)
         levels = self._vectors.by_script(asked)
-        scripts = {row: script_of(own.get(row, "")[:_READ]) for row in around} if len(levels) > 1 else {}
+        scripts = {row: vector_script(own.get(row, "")[:_READ]) for row in around} if len(levels) > 1 else {}
         usual = usual._replace(scripts=levels) if scripts else usual
         whole = standard(by_page, usual, {page_of(row): scripts.get(row, 0) for row in rows})
         deviations = smoothed(standard(cosines, usual, scripts))

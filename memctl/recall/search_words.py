@@ -16,11 +16,11 @@ from ..index import lexical
 from ..index.index import Index
 from ..index.lexical import BUDGET, CANDIDATES, Lexical, Other, idf, page_of, select_terms
 from ..index.queries import entries as queries
-from ..index.queries.entity_names import listed_names, resolve
+from ..index.queries.entity_names import entities_named, listed_names
 from ..index.queries.entries import Filter, Query, completions, entry_count, filtered, frequencies, match, passing
 from ..index.queries.filters import condition_of
 from ..index.row import Entity
-from ..language.analyzer import LATIN, is_cyrillic, is_identifier, prefixes, query_terms, terms
+from ..language.analyzer import LATIN, ends_as_surname, is_cyrillic, is_identifier, prefixes, query_terms, terms
 from ..language.names import find_names, heads
 from ..language.synonyms import Expansion, expansions
 from .rank import Score
@@ -118,8 +118,7 @@ def _analysed(heading: str) -> str:
 def _exact_held(
     query: Query, wanted: Sequence[str], asked: QueryTerms, scores: Mapping[int, Lexical]
 ) -> dict[int, int]:
-    """How many of the terms each line holds that a short question wants as they are: its identifiers, else all or none of
-    a question of one or two words."""
+    """How many terms each line holds of those that must stand as they are: identifiers, else all of one or two words."""
     known = [term for term in wanted if asked.frequencies.get(term)]
     if len(query.words.split()) > _BRIEF:
         return {}
@@ -188,7 +187,7 @@ def _fetch_within(index: Index, condition: Filter, asked: QueryTerms, limit: int
 def named_entities(index: Index, text: str) -> list[Entity]:
     """The entities with a page that the question names."""
     names = find_names(text, listed_names(index, heads(text)))
-    return [found[0] for name in names if len(found := resolve(index, name)) == 1]
+    return [found[0] for name in names if len(found := entities_named(index, name)) == 1]
 
 
 def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Entity]) -> QueryTerms:
@@ -223,7 +222,7 @@ def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Enti
 def _surnames(words: str) -> list[Expansion]:
     """«Петров» in a question is a name, and «петров» many of «Пётр»; either may be meant by the other."""
     bare = (word.strip('.,;:?!()«»"') for word in words.split() if "в" in word)
-    found = ((word.casefold(), terms(word)) for word in bare if word.endswith(("ов", "ев")) and word.isalpha())
+    found = ((word.casefold(), terms(word)) for word in bare if ends_as_surname(word.casefold()))
     return [((stem,), (word,)) if len(rest) else ((word,), (stem,)) for word, (stem, *rest) in found if stem != word]
 
 
@@ -259,8 +258,7 @@ def _partly(
 
 
 def _complete(index: Index, term: str, heard: bool) -> list[str]:
-    """Terms of the store that begin as this one does; else those that sound like it in the other script; else those that
-    begin as it does but for its end."""
+    """Indexed terms that begin with this one; else those that sound like it in the other script; else those with its stem."""
     tried = prefixes(term)
     for prefix in tried[:1]:
         if found := completions(index, prefix, _COMPLETIONS):

@@ -79,8 +79,7 @@ def cost(hit: Hit) -> int:
 def fit(hits: Sequence[Hit], budget: int, before: Sequence[Hit] = ()) -> tuple[Hit, ...]:
     """The hits that fit into `budget` tokens, in their order. One that repeats a better one is left out.
 
-    A hit too large for what is left is passed over, so that smaller ones behind it still come. `before` are those that
-    stand above already.
+    A hit too large for what is left is passed over; smaller ones behind it still come. `before` stand above already.
     """
     kept: list[Hit] = []
     above = [plain_words(hit.content) for hit in before]

@@ -25,7 +25,7 @@ from ..language.dates import only_begins
 from ..language.names import entity_key
 from ..language.sentences import says
 from ..language.words import languages, pattern
-from ..markdown.escape import one_line, quoted
+from ..markdown.escape import inline, one_line
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Validities, judge
 from .entity_pages import LinkContext, cite
@@ -78,7 +78,7 @@ def digest_body(week: Week, page: str) -> str:
         return ""
     place = LinkContext(page)
     shown = (
-        (each.lead.capitalize(), quoted(each.text), cite(each.citation, place, each.ref)) for each in week.sentences
+        (each.lead.capitalize(), inline(each.text), cite(each.citation, place, each.ref)) for each in week.sentences
     )
     return "\n".join(f"- {lead}: {text} · {proof}" for lead, text, proof in shown)
 

@@ -15,7 +15,7 @@ from ..hits import Hit
 from ..index.rows import rows_of, task_key
 from ..language.names import entity_key, heads, is_han, stem_word
 from ..language.words import languages, pattern
-from ..markdown.escape import heading, link, literal, many, quoted, relative
+from ..markdown.escape import heading, inline, link, literal, many, relative
 from ..markdown.front_matter import with_names
 from ..markdown.grammar import OPINIONS
 from .lessons import Failure, Strategy, Task
@@ -150,7 +150,7 @@ def task_of_section(title: str) -> str:
 def failures_body(failures: Sequence[Failure]) -> str:
     """What failed for one reason at several tasks: `lock timeout: deploy 2, migrate 1`."""
     counts = (", ".join(f"{literal(task)} {count}" for task, count in each.counts) for each in failures)
-    return _listed(f"{quoted(each.reason)}: {count}" for each, count in zip(failures, counts, strict=True))
+    return _listed(f"{inline(each.reason)}: {count}" for each, count in zip(failures, counts, strict=True))
 
 
 def _listed(items: Iterable[str]) -> str:
@@ -184,7 +184,7 @@ def _event(line: PageLine, place: LinkContext) -> str:
 
 
 def _words(hit: Hit, struck: bool) -> str:
-    words = quoted(hit.content, struck)
+    words = inline(hit.content, struck)
     return f"~~{words}~~" if struck and words else words  # four tildes would open a code block
 
 
@@ -209,10 +209,10 @@ def _proof(hit: Hit, place: LinkContext) -> str:
 def _belief(held: BeliefLine, place: LinkContext) -> str:
     counts = [f"{count} {side}" for side, count in (("for", held.count_for), ("against", held.count_against)) if count]
     sure = f"{held.confidence:.2f}{_TRENDS.get(held.trend, '')}"
-    words = (f"{_entity(held.holder, place)}: " if held.holder else "") + quoted(held.text)
+    words = (f"{_entity(held.holder, place)}: " if held.holder else "") + inline(held.text)
     why = link("why", f"{relative(OPINIONS, place.page)}#^{held.ref}")
     head = _joined(words, sure, "contested" if held.contested else "", ", ".join(counts), why)
-    return "\n".join([head, *(f"  - before: ~~{quoted(old, struck=True)}~~" for old in held.before)])
+    return "\n".join([head, *(f"  - before: ~~{inline(old, struck=True)}~~" for old in held.before)])
 
 
 def _lesson(task: Task, place: LinkContext) -> str:
@@ -233,7 +233,7 @@ def _strategy(strategy: Strategy, place: LinkContext) -> str:
     cited = [cite(one.citation, place, one.ref) for one in strategy.outcomes[-_NEWEST:]]
     more = len(strategy.outcomes) - len(cited)
     shown = ", ".join(cited) + (f" and {more} more" if more else "")
-    return f"**{', '.join(strategy.labels)}** · " + _joined(quoted(strategy.name), ", ".join(counts), shown)
+    return f"**{', '.join(strategy.labels)}** · " + _joined(inline(strategy.name), ", ".join(counts), shown)
 
 
 def _when(hit: Hit) -> str:

@@ -17,7 +17,7 @@ from ..beliefs.replay import ExplicitEvidence, TrustedFact
 from ..errors import MemctlError, Usage
 from ..facts import Citation, Fact, grouped, is_trusted
 from ..hits import Hit
-from ..ids import belief_id, questions_of
+from ..ids import belief_id, question_ids
 from ..index.lexical import page_of
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import evidence as queries
@@ -30,13 +30,13 @@ from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import read_for_edit
+from ..notes.workspace import CORE_PAGE
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Validities, judge
 from ..truth.replaced import waiting_beside
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
 
-CORE = "memory.md"
 IMPORTANT = 0.7  # importance from which a fact stands before newer ones, and is worth carrying where nobody has a page
 _STATES, _PLANS, _EVENTS = 6, 4, 6  # lines of each section on an entity's page
 _SHARE, _LEAST = 4, 8  # of so many facts the page tells one, but so many of each section
@@ -96,7 +96,7 @@ class FactSource:
                 found.append(ExplicitEvidence(answer.fact, line, INFERRED if is_model else 1.0))
         owners = (answer.fact for answer in answers if answer.fact.settles or answer.fact.source in (None, "user"))
         both = (fact.supports for fact in owners if len(fact.supports) == 2)
-        agreed = (questions_of(*order) for pair in both for order in (pair, pair[::-1]))
+        agreed = (question_ids(*order) for pair in both for order in (pair, pair[::-1]))
         return found, {question for answer in answers for question in answer.fact.settles}.union(*agreed)
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
@@ -177,13 +177,12 @@ class FactSource:
                 yield hit.fact.why, task, count, hit.day or ""
 
     def wiki_links(self) -> str:
-        """How names are linked (LinkContext.wiki): as the settings say, else `[[Name]]` if the owner writes so on the core page, or
-        opens the folder in Obsidian."""
+        """How names are linked (LinkContext.wiki): by the settings, else `[[Name]]` if the core page or Obsidian has it so."""
         workspace = self.memory.workspace
         if workspace.settings.links != "auto":
             return "file" if workspace.settings.links == "wiki" else ""
         with suppress(MemctlError):
-            uses = "[[" in read_for_edit(workspace, CORE).after or (workspace.root / ".obsidian").is_dir()
+            uses = "[[" in read_for_edit(workspace, CORE_PAGE).after or (workspace.root / ".obsidian").is_dir()
             return "name" if uses else ""
         return ""
 

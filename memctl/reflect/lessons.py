@@ -1,7 +1,6 @@
 """Outcomes -> lessons: what was tried at a task, how often it worked, and why it failed. Counting, no language model.
 
-What somebody merely did is not a lesson: it takes two outcomes of a way, or one that its author made a lesson of, by a task
-with a reason or by its importance.
+What somebody merely did is not a lesson: it takes two outcomes of a way, or one with a reason or an importance.
 """
 
 from __future__ import annotations

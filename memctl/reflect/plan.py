@@ -20,7 +20,7 @@ from ..facts import Fact, grouped, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import evidence as queries
-from ..index.queries.entity_names import KnownNames, all_entities, pages_called, resolve
+from ..index.queries.entity_names import KnownNames, all_entities, entities_named, pages_called
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
 from ..markdown import blocks
@@ -28,15 +28,15 @@ from ..markdown.escape import heading
 from ..markdown.front_matter import source_of
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit, sides_of_merge
-from ..notes.workspace import Workspace
+from ..notes.workspace import CORE_PAGE, Workspace
 from ..stance.stance import stance
 from . import entity_pages
 from .digest import DigestSentence, digest_body, digest_page, title_of, week_content
 from .entity_pages import About, BeliefLine, LinkContext, new_page, task_of_section
-from .fact_source import CORE, FactSource, FactsSince
+from .fact_source import FactSource, FactsSince
 from .lessons import failures, lessons
-from .proposals import BLOCK, PAGE, candidates, is_person, proposals, proposals_body, refused_in
-from .record import EXPERIENCE, LESSONS, WORLD, changes, in_conflict, new_record, newly_answered, read_record, week_of
+from .proposals import BLOCK, PAGE, is_person, proposable, proposals, proposals_body, refused_in
+from .record import EXPERIENCE, LESSONS, WORLD, in_conflict, new_record, newly_answered, outdated, read_record, week_of
 
 _SEVERAL = "Failed for the same reason"  # the section of bank/lessons.md across tasks
 _SURE = 0.9  # probability from which the answer of a model of inference counts
@@ -60,7 +60,7 @@ class Planner:
         self._today, self._facts = memory.today, FactSource(memory)
         self.last = last = read_record(memory.workspace)
         self.record = new_record(memory, last)
-        self._changes = changes(memory, last, self.record, whole or in_conflict(memory.workspace))
+        self._changes = outdated(memory, last, self.record, whole or in_conflict(memory.workspace))
         if self._changes.whole:
             self.record.parts, self.record.failed, self.record.met, self.record.answers = {}, {}, [], []
         self._wiki = self._facts.wiki_links()
@@ -222,7 +222,7 @@ class Planner:
         names = {self._facts.known.known_as(key) if key else "" for key in keys}
         counts = {}
         for name in names:
-            if not name or len(resolve(self._index, name)) < 2:
+            if not name or len(entities_named(self._index, name)) < 2:
                 facts = self._facts.facts_of(name)
                 counts[self._facts.spelled(name, facts) if name else ""] = len(facts)
         return counts
@@ -311,7 +311,7 @@ class Planner:
         name = title.lower()
 
         def body(text: str) -> str:
-            return blocks.merged("\n".join(blocks.block_body(text, name)), sections, self._changes.whole)
+            return blocks.merge_sections("\n".join(blocks.block_body(text, name)), sections, self._changes.whole)
 
         if any(sections.values()) or self._exists(path):
             yield PlannedBlock(path, name, f"# {title}\n", body)
@@ -335,7 +335,7 @@ class Planner:
             titles = blocks.split_sections(before)
             emptied = {title: "" for title in titles if task_of_section(title) in tasks or title == _SEVERAL}
             across_tasks = {_SEVERAL: shared} if shared else {}
-            return blocks.merged(before, emptied | sections | across_tasks, whole, task_of_section)
+            return blocks.merge_sections(before, emptied | sections | across_tasks, whole, task_of_section)
 
         if written_on or tasks:
             yield PlannedBlock(LESSONS, "lessons", "# Lessons\n", body)
@@ -378,8 +378,8 @@ class Planner:
     def proposals(self, replay: Replayed) -> PlannedBlock | None:
         """Plan bank/proposals.md, from the whole workspace whatever changed; None where it or memory.md cannot be read."""
         tasks = lessons(self._facts.outcomes(queries.tasks_until(self._index, self._today)))
-        due = candidates(self._facts, replay.beliefs, tasks)
-        core, page = (read_or_note(self._workspace, path, self.notes) for path in (CORE, PAGE))
+        due = proposable(self._facts, replay.beliefs, tasks)
+        core, page = (read_or_note(self._workspace, path, self.notes) for path in (CORE_PAGE, PAGE))
         if core is None or page is None:
             return None
         body = proposals_body(proposals(due, core.after, refused_in(page.after), self._today), core.after)

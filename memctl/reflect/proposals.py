@@ -19,20 +19,21 @@ from ..facts import Citation, Kind, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entity_names import resolve
+from ..index.queries.entity_names import entities_named
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.evidence import days_cited, important
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, has_han, mentions
 from ..language.words import languages, lines, pattern, words_of
 from ..markdown.blocks import block_body
-from ..markdown.escape import heading, many, quoted
+from ..markdown.escape import heading, inline, many
 from ..markdown.grammar import OPINIONS
 from ..markdown.lines import LineText, Role, split_lines
 from ..markdown.page import Entry, live_blocks, parse_page
 from ..notes.edits import apply, diff, read_for_edit, writing_alone
+from ..notes.workspace import CORE_PAGE
 from ..truth.judge import judge
-from .fact_source import CORE, FactSource
+from .fact_source import FactSource
 from .lessons import Task
 
 PAGE, BLOCK = "bank/proposals.md", "proposals"
@@ -133,12 +134,12 @@ def _line(candidate: CoreCandidate, subject: str) -> str:
     bounded = key if has_han(subject) else rf"(?<!\w){key}(?!\w)"
     named = not subject or re.search(bounded, entity_key(candidate.text))
     # A name with brackets or a bar cannot stand in a wiki link.
-    prefix = "" if named else f"[[{subject}]]: " if not re.search(r"[\[\]|#^]", subject) else f"{quoted(subject)}: "
+    prefix = "" if named else f"[[{subject}]]: " if not re.search(r"[\[\]|#^]", subject) else f"{inline(subject)}: "
     cited = candidate.citation
     lines = str(cited).removeprefix(f"{cited.path}#")
     shown = PurePosixPath(cited.path).stem if cited.path.startswith("memory/") else PurePosixPath(cited.path).name
     target = re.sub(r"[\x00-\x20\"#%&'()*<>?\[\\\]^`{|}~]", lambda match: f"%{ord(match[0]):02X}", cited.path)
-    return f'{prefix}{quoted(candidate.text)} [{quoted(shown)}#{lines}]({target}#{lines} "{candidate.ref}")'
+    return f'{prefix}{inline(candidate.text)} [{inline(shown)}#{lines}]({target}#{lines} "{candidate.ref}")'
 
 
 def _reason(candidate: CoreCandidate) -> str:
@@ -168,7 +169,7 @@ def proposals_body(items: Sequence[CoreProposal], core_text: str) -> str:
     """The body of the managed block of bank/proposals.md; empty if there is nothing to propose."""
     parts = [_INTRO] if items else []
     for item in items:
-        change = diff(CORE, core_text, with_line(core_text, item))
+        change = diff(CORE_PAGE, core_text, with_line(core_text, item))
         longest = max(map(len, re.findall(r"`+", change)), default=0)
         fence = "`" * max(3, longest + 1)
         under = f". Goes under “{item.under}”" if item.under else ""
@@ -211,11 +212,11 @@ def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:
     """bank/proposals.md with the id of a proposal under `## Refused`, behind the block; unchanged if it stands there."""
     if proposal.ref in refused_in(page_text):
         return page_text
-    line = f"^{proposal.ref} · refused {today}" + (f" · {quoted(proposal.subject)}" if proposal.subject else "")
+    line = f"^{proposal.ref} · refused {today}" + (f" · {inline(proposal.subject)}" if proposal.subject else "")
     return _UserPage(page_text).with_bullet(line, (*_headings("refused"), "Refused"))
 
 
-def candidates(source: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task]) -> list[CoreCandidate]:
+def proposable(source: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task]) -> list[CoreCandidate]:
     """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
     index, today = source.memory.index, source.memory.today
     facts = source.hits(by_ids(index, important(index, IMPORTANCE, today)).values())
@@ -267,7 +268,7 @@ def _lessons(tasks: Iterable[Task]) -> Iterator[CoreCandidate]:
 
 def is_person(index: Index, name: str) -> bool:
     """True where the page of the one who has this name says `type: person`."""
-    return [(found.type or "").casefold() for found in resolve(index, entity_key(name))] == ["person"]
+    return [(found.type or "").casefold() for found in entities_named(index, entity_key(name))] == ["person"]
 
 
 def decide(memory: OpenMemory, number: int, is_accepted: bool, dry_run: bool) -> str:
@@ -291,7 +292,7 @@ def decide(memory: OpenMemory, number: int, is_accepted: bool, dry_run: bool) ->
         elif reason := memory.run(lambda at: _stale(at, proposal)):
             raise Refused(f"proposal {number} is out of date: {reason}", _AGAIN)
         else:
-            core = read_for_edit(workspace, CORE)
+            core = read_for_edit(workspace, CORE_PAGE)
             edit = core._replace(after=with_line(core.after, proposal))
         if not dry_run:
             apply(workspace, [edit])

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..beliefs.confidence import BeliefEntry, own_id, stated_in
 from ..beliefs.replay import ExplicitEvidence
 from ..errors import MemctlError
-from ..ids import page_id, questions_of
+from ..ids import page_id, question_ids
 from ..index.open_memory import OpenMemory
 from ..index.queries import evidence as queries
 from ..index.queries.entries import by_ids, by_refs
@@ -137,7 +137,7 @@ def new_record(memory: OpenMemory, last: BuildRecord | None) -> BuildRecord:
     return found
 
 
-def changes(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whole: bool) -> Changes:
+def outdated(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, whole: bool) -> Changes:
     """What has to be made again: what a change of pages, of names or of the day may reach.
 
     All of it with `whole`, where nothing is known, where somebody turned back the clock or changed a page about everybody,
@@ -198,7 +198,7 @@ def newly_answered(
         belief, stated = entry.ref or own_id(entry), stated_in(entry)
         lines = [*((bullet.day, bullet.ref or "") for _, bullet in entry.bullets), *lines_of[belief]]
         stating = (stated.ref if stated else "") or ""
-        days += [on for on, line in lines if not new.isdisjoint(questions_of(stating, line, belief))]
+        days += [on for on, line in lines if not new.isdisjoint(question_ids(stating, line, belief))]
     return days
 
 

@@ -7,7 +7,7 @@ The steps in their order:
 
 1. `reflect` locks out other reflects and runs rounds until one writes nothing: lines that move are cited anew by other pages.
 2. `_round` brings the index up to date and plans over one state of it.
-3. `Planner` (plan.py) compares the pages with the last record: `changes` (record.py) tells which names, tasks and weeks are reached,
+3. `Planner` (plan.py) compares the pages with the last record: `outdated` (record.py) tells which names, tasks and weeks are reached,
    and the first day whose facts the beliefs have to hear again. Where nothing changed, nothing is planned.
 4. `Planner.name_pages`: names with facts enough for a page get one first, empty, so that all links to it can be made.
 5. `Planner.plan` yields the pages in the order in which they are written:

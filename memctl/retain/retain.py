@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, Span, is_trusted, said_as
 from ..index.open_memory import OpenMemory
-from ..index.queries.entity_names import mention_counts, near_name, resolve
+from ..index.queries.entity_names import entities_named, mention_counts, near_name
 from ..index.queries.entries import by_refs, existing_refs, own_and_entry
 from ..index.row import Row
 from ..index.rows import rows_of
@@ -361,7 +361,7 @@ def _closings(before: str) -> Iterator[str]:
 def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
     """What may be a slip of the pen in facts that were kept: names and ids; a line for each."""
     for name in dict.fromkeys(name for fact in facts for name in fact.entities):
-        found, key = resolve(memory.index, name), entity_key(name)
+        found, key = entities_named(memory.index, name), entity_key(name)
         if len(found) > 1:
             yield f"{name!r} may be {' or '.join(each.name for each in found)}: `memctl undo`, then give the whole name"
         elif not found and mention_counts(memory.index, [key]).get(key, 0) <= sum(name in f.entities for f in facts):

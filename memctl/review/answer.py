@@ -14,7 +14,7 @@ from ..entities.rename import merge
 from ..errors import MemctlError, NothingFound, Refused, Usage
 from ..facts import Citation, Fact, Kind, Period, fields
 from ..index.open_memory import OpenMemory
-from ..index.queries.entity_names import mention_counts, resolve
+from ..index.queries.entity_names import entities_named, mention_counts
 from ..index.queries.entries import by_refs
 from ..index.queries.evidence import settled
 from ..language.names import entity_key
@@ -23,12 +23,12 @@ from ..markdown import grammar
 from ..markdown.escape import one_line
 from ..markdown.lines import LineText
 from ..notes.edits import Edit, apply, read_for_edit, writing_alone
-from ..reflect.fact_source import CORE
+from ..notes.workspace import CORE_PAGE
 from ..reflect.proposals import with_line, with_refusal
 from ..retain.retain import retain
 from . import keep
 from .collect import core_proposal, open_questions, questions
-from .question import OFFERED, REWORDED, Question, answer_line, forget_shown, keep_text, reworded, shown, words_of
+from .question import OFFERED, REWORDED, Question, answer_line, forget_shown, hash_of, keep_text, last_shown, reworded
 
 _SHORT = 200  # characters of a note whose whole text may stand in a slot
 _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
@@ -38,8 +38,7 @@ _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an ans
 class Answered:
     """An answer: to which question, by which option, where its line stands, and the change that it made or would make.
 
-    `added` are the lines that were written, each with its page, and `merged` the names that became one: what `take_back`
-    takes out again.
+    `take_back` takes out what is `added`, the lines that were written with their pages, and parts `merged`, two names.
     """
 
     question: Question
@@ -98,8 +97,8 @@ def _find(memory: OpenMemory, ref: str) -> Question:
     memory.sync_for_write()
     if line := settled(memory.index, [ref]).get(ref):
         raise Refused(f"{ref} is settled, by {line.cited}", "delete that line to be asked again")
-    last = shown(memory.workspace).get(ref) or shown(memory.workspace, OFFERED).get(ref)
-    last = last or shown(memory.public().workspace, OFFERED).get(ref)  # by a hook or a server
+    last = last_shown(memory.workspace).get(ref) or last_shown(memory.workspace, OFFERED).get(ref)
+    last = last or last_shown(memory.public().workspace, OFFERED).get(ref)  # by a hook or a server
     if last is None:
         found = next((each for each in questions(memory) if each.id == ref), None)
         if found is None:
@@ -107,7 +106,7 @@ def _find(memory: OpenMemory, ref: str) -> Question:
         return found
     with memory.index.reading():
         left = open_questions(memory, [last.doubt], were_shown=True)
-    if not left or words_of(left[0]) != last.words:
+    if not left or hash_of(left[0]) != last.words:
         what = f"{ref} is asked no more as it was shown: a line of it was changed, settled or taken away"
         raise NothingFound(what, "`memctl review` shows what is asked now")
     return left[0]
@@ -164,7 +163,7 @@ def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:
     counts = mention_counts(memory.index, map(entity_key, question.names))
 
     def weight(name: str) -> tuple[bool, int, int, str]:
-        return bool(resolve(memory.index, name)), counts.get(entity_key(name), 0), len(name), name
+        return bool(entities_named(memory.index, name)), counts.get(entity_key(name), 0), len(name), name
 
     lighter, heavier = sorted(question.names, key=weight)
     return lighter, heavier
@@ -172,10 +171,10 @@ def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:
 
 def _without_answered(memory: OpenMemory) -> list[str]:
     """Take candidates out of the block that were answered before the last few: whoever deletes a line is asked again."""
-    refs = [each.id for each in keep.read(memory.workspace)]
+    refs = [each.id for each in keep.kept_candidates(memory.workspace)]
     answered = memory.run(lambda at: settled(at.index, refs))
     try:
-        keep.remove(memory.workspace.whole, [ref for ref in refs if ref in answered][:-_TAKEN_BACK])
+        keep.remove_candidates(memory.workspace.whole, [ref for ref in refs if ref in answered][:-_TAKEN_BACK])
     except Refused as error:  # a person changed the block: the line of the answer settles it all the same
         return [f"{error.what}; {error.cure}"]
     return []
@@ -191,7 +190,7 @@ def _in_core(memory: OpenMemory, question: Question, option: str, dry_run: bool)
         proposal, page = found
         if option != REWORDED:
             return page._replace(after=with_refusal(page.after, proposal, at.today))
-        core = read_for_edit(at.workspace, CORE)
+        core = read_for_edit(at.workspace, CORE_PAGE)
         return core._replace(after=with_line(core.after, proposal))
 
     edit = memory.run(plan)
@@ -254,7 +253,7 @@ class SheetAnswer(NamedTuple):
     text: str = ""
 
 
-def written(questions: Sequence[Question]) -> str:
+def questions_text(questions: Sequence[Question]) -> str:
     """The text of some questions."""
     return _INTRO + "".join(f"\n{_block(question)}" for question in questions)
 

@@ -28,15 +28,15 @@ from ..language.sentences import is_plan, says
 from ..language.words import languages, pattern
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
+from ..notes.workspace import CORE_PAGE
 from ..recall.entry_hits import hits_of
-from ..reflect.fact_source import CORE
 from ..reflect.plan import Planner
 from ..reflect.proposals import PAGE, CoreProposal, read_proposals
 from ..reflect.record import in_conflict, program_of
 from ..reflect.reflect import planned_edit
 from ..truth.replaced import replaced_since
 from . import keep
-from .question import KINDS, Doubt, Question, cache_questions, cached_questions, ids_of_line, remember, shown
+from .question import KINDS, Doubt, Question, cache_questions, cached_questions, ids_of_line, last_shown, remember
 
 _ALIKE = 0.2  # where a word that both lines share, or somebody else, is all that tells of a change
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
@@ -64,7 +64,7 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
 
 def refresh(memory: OpenMemory) -> None:
     """Look for the questions that cost little, so that a context knows how many wait, beside what was shown last."""
-    last = [one.doubt for one in shown(memory.workspace).values()]
+    last = [one.doubt for one in last_shown(memory.workspace).values()]
     remember(
         memory.workspace,
         _open_now(memory, lambda at: [*_replaced(at, days_before(at.today, _NEW)), *_quick_doubts(at), *last]),
@@ -93,7 +93,7 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
     answered = queries.settled(memory.index, unique)
     left = {ref: doubt for ref, doubt in unique.items() if ref not in answered}
     hits = _lines(memory, [ref for doubt in left.values() if doubt.kind not in ("same", "keep") for ref in doubt.about])
-    waiting = keep.read(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
+    waiting = keep.kept_candidates(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
     hits |= {each.id: _candidate_hit(each) for each in waiting}
     reasons = {each.id: each.reason for each in waiting}
     made: list[Question] = []
@@ -228,8 +228,7 @@ _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it 
 def _doubts(memory: OpenMemory, looked_up: list[tuple[str, list[Doubt]]]) -> Iterator[Doubt]:
     """Everything that is to be asked today, whether it was answered or not. Reads the open index as it is.
 
-    What takes long is taken from the last time, if it is known of this state of the pages. Else it is looked up, and put
-    into `looked_up` with that state.
+    What takes long is taken from the last time, if the pages are as they were; else it is looked up and put into `looked_up`.
     """
     yield from _quick_doubts(memory)
     state = _state(memory)
@@ -248,7 +247,7 @@ def _state(memory: OpenMemory) -> str:
     hashes = sorted(queries.page_hashes(memory.index))
     told = memory.today, program_of(workspace), sorted(workspace.hides or ()), hashes
     with suppress(MemctlError):  # of a page that cannot be read
-        pages = [read_for_edit(workspace, path).before or b"" for path in (OPINIONS, CORE, PAGE)]
+        pages = [read_for_edit(workspace, path).before or b"" for path in (OPINIONS, CORE_PAGE, PAGE)]
         return hashed(b"\0".join([repr(told).encode("utf-8", "surrogatepass"), *pages]), 16).hex()
     return ""
 
@@ -258,7 +257,7 @@ def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
     yield from _due(memory, days_before(memory.today, _LATELY))
     yield from _same(memory)
     yield from _trust(memory)
-    for each in keep.read(memory.workspace):
+    for each in keep.kept_candidates(memory.workspace):
         yield Doubt("keep", each.about, each.reason)
 
 

@@ -58,12 +58,12 @@ def add(workspace: Workspace, candidates: Iterable[Uncertain]) -> int:
     return _change(workspace, fresh, ()) if fresh else 0
 
 
-def remove(workspace: Workspace, ids: Collection[str]) -> int:
+def remove_candidates(workspace: Workspace, ids: Collection[str]) -> int:
     """Take candidates out of the block; how many there were. Refused where a person changed the block."""
     return -_change(workspace, {}, ids)
 
 
-def read(workspace: Workspace) -> tuple[Uncertain, ...]:
+def kept_candidates(workspace: Workspace) -> tuple[Uncertain, ...]:
     """The candidates in the block, in its order; none where the page cannot be read. What is not a candidate is left out."""
     with suppress(MemctlError):
         return tuple(candidates_in(read_for_edit(workspace, PAGE).after))
@@ -82,7 +82,7 @@ def _change(workspace: Workspace, fresh: Mapping[str, Uncertain], gone: Collecti
         if edited(page.after, BLOCK):
             what = f"{PAGE}: the block `{BLOCK}` was edited by hand"
             raise Refused(what, "take its two marker lines out to keep the edit; then a new block is made")
-        text = splice(page.after or "# Review\n", BLOCK, body_of(wanted))
+        text = splice(page.after or "# Review\n", BLOCK, candidates_body(wanted))
         apply(workspace, [page._replace(after=text)])
         return len(wanted) - len(there)
 
@@ -90,7 +90,7 @@ def _change(workspace: Workspace, fresh: Mapping[str, Uncertain], gone: Collecti
 # -- the block --------------------------------------------------------------------------------------------------------
 
 
-def body_of(candidates: Sequence[Uncertain]) -> str:
+def candidates_body(candidates: Sequence[Uncertain]) -> str:
     """The body of the block; empty without candidates. `candidates_in` reads it back."""
     lines = [_INTRO, ""] if candidates else []
     for each in candidates:

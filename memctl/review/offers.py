@@ -15,7 +15,7 @@ from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
 from ..system import locked
 from ..truth.replaced import may_replace
-from .question import OFFERED, Doubt, Question, Shown, keep_shown, shown, words_of
+from .question import OFFERED, Doubt, Question, Shown, hash_of, keep_shown, last_shown
 
 if TYPE_CHECKING:
     from ..retain.retain import RetainedFact
@@ -50,7 +50,7 @@ def near(memory: OpenMemory, kept: Sequence[RetainedFact], aside: bool) -> tuple
 @on_fresh_index
 def offered_beside(memory: OpenMemory, path: str, lines: Collection[int]) -> list[Question]:
     """The same for facts on some lines of a page, whoever wrote them there: the last ten, none twice, nothing without a reason."""
-    known = {one.doubt.about[-1] for one in shown(memory.workspace, OFFERED).values()}
+    known = {one.doubt.about[-1] for one in last_shown(memory.workspace, OFFERED).values()}
     rows = {row.ref: row for row in own_lines(memory.index, path) if row.line in lines}
     facts = (row for ref, row in rows.items() if row.role == Role.FACT.value and ref not in known)
     fresh = sorted(facts, key=lambda row: row.line)[-_AT_ONCE:]
@@ -62,12 +62,12 @@ def offered_beside(memory: OpenMemory, path: str, lines: Collection[int]) -> lis
 def unanswered(memory: OpenMemory) -> list[Question]:
     """At most two offers of the last minutes that an agent may not have seen; once. Of a public view: none about private lines."""
     view = memory.workspace
-    if not any(one.unseen for one in shown(view, OFFERED).values()):
+    if not any(one.unseen for one in last_shown(view, OFFERED).values()):
         return []
     from .collect import open_questions
 
     with locked(view.memory / "offered.lock", 0.5):
-        last = shown(view, OFFERED)
+        last = last_shown(view, OFFERED)
         keep_shown(view, {ref: one._replace(unseen="") for ref, one in last.items()}, OFFERED)
     since = (memory.now - timedelta(minutes=_MINUTES)).isoformat(timespec="seconds")
     found = [*open_questions(memory, [one.doubt for one in last.values() if one.unseen >= since])][:_AGAIN]
@@ -77,9 +77,9 @@ def unanswered(memory: OpenMemory) -> list[Question]:
 def _keep(workspace: Workspace, found: Sequence[Question], unseen: str = "") -> bool:
     """Keep some offers beside the last ones, so that they can be answered; False where that could not be done."""
     asks = {q.id: q.is_telling and q.sides[-1].origin == "agent" for q in found}
-    fresh = {q.id: Shown(Doubt(q.kind, q.about), words_of(q), True, unseen * asks[q.id]) for q in found}
+    fresh = {q.id: Shown(Doubt(q.kind, q.about), hash_of(q), True, unseen * asks[q.id]) for q in found}
     with locked(workspace.memory / "offered.lock", 0.5) if fresh else nullcontext():
-        last = [*(shown(workspace, OFFERED) | fresh).items()][-_LAST:]
+        last = [*(last_shown(workspace, OFFERED) | fresh).items()][-_LAST:]
         return not fresh or keep_shown(workspace, dict(last), OFFERED)
 
 

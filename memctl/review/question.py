@@ -200,11 +200,11 @@ class Question:
 
 def _begins(old: Hit, new: Hit) -> date | None:
     """The day to come until which the older line holds; None where the newer one ends it when told (truth/validity.py)."""
-    from ..index.rows import dated  # with the parser of pages, which a context does not need
+    from ..index.rows import day_to_come  # with the parser of pages, which a context does not need
 
     first, told = new.valid.first, iso_day(new.day)
     is_later = first and told and told < first and not new.valid.last and has_begun(old.valid, told)
-    is_dated = is_later and (dated(old.fact, iso_day(old.day)) or dated(new.fact, told) == 1)
+    is_dated = is_later and (day_to_come(old.fact, iso_day(old.day)) or day_to_come(new.fact, told) == 1)
     return first if is_later and not is_dated else None
 
 
@@ -286,20 +286,20 @@ class Shown(NamedTuple):
     unseen: str = ""  # since when an agent may not have seen it, as a time
 
 
-def words_of(question: Question) -> str:
+def hash_of(question: Question) -> str:
     """A hash of what the lines of a question say."""
     return hashed("\0".join(side.content for side in question.sides).encode("utf-8", "replace"), 8).hex()
 
 
 def remember(workspace: Workspace, questions: Iterable[Question]) -> None:
     """Keep what is shown now, in place of what was shown before. Silent where the folder cannot be written."""
-    keep_shown(workspace, {q.id: Shown(Doubt(q.kind, q.about), words_of(q), not q.is_for_owner) for q in questions})
+    keep_shown(workspace, {q.id: Shown(Doubt(q.kind, q.about), hash_of(q), not q.is_for_owner) for q in questions})
 
 
 def forget_shown(workspace: Workspace, answered: str) -> None:
     """Take a question out that was answered."""
     for name in (_FILE, OFFERED):
-        keep_shown(workspace, {ref: one for ref, one in shown(workspace, name).items() if ref != answered}, name)
+        keep_shown(workspace, {ref: one for ref, one in last_shown(workspace, name).items() if ref != answered}, name)
 
 
 def keep_shown(workspace: Workspace, questions: Mapping[str, Shown], name: str = _FILE) -> bool:
@@ -309,7 +309,7 @@ def keep_shown(workspace: Workspace, questions: Mapping[str, Shown], name: str =
     return text == (_text(workspace, name) or "[]") or _put(workspace, name, text)
 
 
-def shown(workspace: Workspace, name: str = _FILE) -> dict[str, Shown]:
+def last_shown(workspace: Workspace, name: str = _FILE) -> dict[str, Shown]:
     """What was shown last, by id and in its order; empty where that was not kept."""
     with suppress(ValueError, TypeError):
         rows = json.loads(_text(workspace, name) or "[]")
@@ -361,8 +361,8 @@ def waiting(memory: OpenMemory) -> int:
     from . import keep
 
     public = memory.workspace.hides is not None
-    asked = {ref: one.doubt for ref, one in shown(memory.workspace).items() if one.is_public or not public}
-    asked |= {each.id: Doubt("keep", each.about) for each in keep.read(memory.workspace)}
+    asked = {ref: one.doubt for ref, one in last_shown(memory.workspace).items() if one.is_public or not public}
+    asked |= {each.id: Doubt("keep", each.about) for each in keep.kept_candidates(memory.workspace)}
     last = dict(list(asked.items())[-_MOST:])
 
     def count(at: OpenMemory) -> int:

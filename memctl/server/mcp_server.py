@@ -1,9 +1,8 @@
 """The MCP server behind `memctl mcp`: what the protocol asks for, answered by the verbs, one JSON-RPC message a line.
 
 The protocol is spoken here and not by its SDK, which takes half a second to load; the tests ask with the SDK's own client.
-Verbs run in threads, so that a slow one holds up nothing; those that write, one at a time. On the wire a message has a largest
-size, what is none is answered instead of dropped, a signal ends it at once, and a client that has gone, or no longer reads,
-cannot keep the process.
+Verbs run in threads, so that a slow one holds up nothing; those that write, one at a time. A message has a largest size, and
+what is none is answered. A signal ends the process at once; a client that has gone, or no longer reads, cannot keep it.
 """
 
 from __future__ import annotations
@@ -373,12 +372,12 @@ class Face:
         if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= 9):
             raise MessageError(_INVALID_PARAMS, "this cursor is not known")
         self._ready()
-        found, end = mcp_tools.listed(self._session, int(cursor))
+        found, end = mcp_tools.list_resources(self._session, int(cursor))
         return {"resources": found} | ({} if end is None else {"nextCursor": str(end)})
 
     def _read_resource(self, params: Params) -> Result:
         self._ready()
-        text = mcp_tools.read(self._session, params["uri"])
+        text = mcp_tools.read_resource(self._session, params["uri"])
         return {"contents": [{"uri": params["uri"], "mimeType": "text/markdown", "text": defused(text)}]}
 
 

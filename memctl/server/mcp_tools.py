@@ -264,7 +264,7 @@ TEMPLATES = [
 ]
 
 
-def listed(session: Session, start: int = 0) -> tuple[list[dict[str, str]], int | None]:
+def list_resources(session: Session, start: int = 0) -> tuple[list[dict[str, str]], int | None]:
     """The resources from number `start` on, and with which number the next page of the list begins."""
     found = session.memory.public().public_pages()
     end = start + RESOURCES_OF_A_PAGE
@@ -275,7 +275,7 @@ def listed(session: Session, start: int = 0) -> tuple[list[dict[str, str]], int 
     return shown, end if end < len(found) else None
 
 
-def read(session: Session, uri: str) -> str:
+def read_resource(session: Session, uri: str) -> str:
     """The text of a resource; NothingFound for one that is not offered, whatever stands on disk."""
     if uri == "memctl://today":
         return session.memory.public().public_page("log", str(session.memory.public().today))

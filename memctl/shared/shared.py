@@ -2,8 +2,7 @@
 
 A question travels as nothing but its words, and only where it is asked of `all`; answers are made here, from copies:
 `.memory/shared/NAME/`, pages as they were published, with an index. A copy is derived: what is asked first is whether the
-server has another revision, and then only what changed travels. It is a workspace like any other, so recall ranks in it
-as it ranks at home.
+server has another revision, and then only what changed travels. Recall ranks in a copy as in any other workspace.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError, NothingFound, ServerFailed, Usage
 from ..facts import Citation
-from ..hits import Answer, merged
+from ..hits import Answer, merge_answers
 from ..index.heal import schema_version
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query
@@ -128,7 +127,7 @@ class Shared:
             return citation._replace(path=f"{name}:{citation.path}", commit=short)
 
         as_of = str(query.as_of) if query.as_of else None
-        answer = merged(answers, k, cited) if answers else Answer(query.words, as_of, (), empty=notes)
+        answer = merge_answers(answers, k, cited) if answers else Answer(query.words, as_of, (), empty=notes)
         warnings = (*notes, *answer.warnings) if answers else ()
         return answer._replace(warnings=warnings, took_ms=(time.perf_counter() - start) * 1000)
 

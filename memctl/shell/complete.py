@@ -39,7 +39,7 @@ def _for_bash(line: str, replaced: str) -> list[str]:
     (_, *words), typed, quote = split_line(line)
     kept = len(split_line(typed[: len(typed) - len(replaced)])[0][-1]) if typed.endswith(replaced) else 0
     found = [word for word, _ in complete(words)]
-    return found if found == [FILES] else [quoted(word[kept:], quote) for word in found]
+    return found if found == [FILES] else [bash_quoted(word[kept:], quote) for word in found]
 
 
 def split_line(line: str) -> tuple[list[str], str, str]:
@@ -61,7 +61,7 @@ def split_line(line: str) -> tuple[list[str], str, str]:
     return [*words, word], line[start:], quote
 
 
-def quoted(word: str, quote: str) -> str:
+def bash_quoted(word: str, quote: str) -> str:
     """A word as bash reads it back: names may be the words of strangers, and none of them is to be run."""
     if quote == "'":
         return word.replace("'", "'\\''")

@@ -18,7 +18,7 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import fold, stop_terms, terms
 from ..language.names import entity_key, has_han, is_han, letter_script
 from ..language.synonyms import groups
-from ..language.words import languages, lines, pattern, without_yo
+from ..language.words import HAN_CHARS, languages, lines, pattern, without_yo
 
 _SILENT = frozenset(("aside", "hearsay"))
 _DOUBTED = frozenset(("aside", "hearsay", "hedge", "past", "unsure"))
@@ -100,8 +100,7 @@ RULES: tuple[Callable[[ViewPair], Found], ...] = (
 def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity_key) -> Judgement | None:
     """What `fact` says of `belief`: evidence "for" or "against", a reversal "ended", or None where that needs no question.
 
-    `canonical` maps a name to the key of its entity. Both must name the same one. Never raises; the same arguments give
-    the same answer.
+    `canonical` maps a name to the key of its entity. Both must name the same one. Never raises.
     """
     told = fact.entities or tuple(name for name in belief.entities if name in fact.text)
     shared = {canonical(name) for name in belief.entities} & {canonical(name) for name in told}
@@ -110,11 +109,11 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
         return None
     names = frozenset(name for name in (*belief.entities, *told) if canonical(name) in shared)
     # No rule speaks and nothing is asked, whatever the marks, where no two views are whole or alike.
-    plain_held, plain_said = read(belief.text, names, False), read(fact.text, names, False)
+    plain_held, plain_said = read_statement(belief.text, names, False), read_statement(fact.text, names, False)
     pairs = [ViewPair(*views, plain_held, plain_said) for views in product(plain_held.views, plain_said.views)]
     if not any(_is_alike(pair) or pair.shared in (pair.held.things, pair.said.things) for pair in pairs):
         return None
-    held, said = read(belief.text, names), read(fact.text, names)
+    held, said = read_statement(belief.text, names), read_statement(fact.text, names)
     mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
     pairs = [ViewPair(*views, held, said) for views in product(mine, its)]
     others = any(canonical(name) not in shared for name in told)
@@ -201,7 +200,7 @@ _MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn", "once")
 _MOST_CHARACTERS = 2000
 _SIGNS = " .,;:!?…()[]{}«»“”\"'*"
 _LETTER = re.compile(
-    "(?:(?<=[\u3400-\u9fff])|(?<=\\w[\\s-])|(?<=\\w\\s[«“\"']))([A-HJ-ZА-Я])(?![A-Za-zА-Яа-яё0-9]|['’.]\\w)"
+    f"(?:(?<=[{HAN_CHARS}])|(?<=\\w[\\s-])|(?<=\\w\\s[«“\"']))([A-HJ-ZА-Я])(?![A-Za-zА-Яа-яё0-9]|['’.]\\w)"
 )
 End = tuple[str, int, int]  # a language, a scale of it, and 1 or -1 for one of its ends
 
@@ -254,7 +253,7 @@ class Reading(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def read(text: str, names: frozenset[str] = frozenset(), marked: bool = True) -> Reading:
+def read_statement(text: str, names: frozenset[str] = frozenset(), marked: bool = True) -> Reading:
     """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails.
 
     Without `marked` its views alone, and these without their marks, which cost the most.
@@ -288,7 +287,7 @@ def _is_liked(text: str, names: frozenset[str], operators: re.Pattern[str]) -> b
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
     """What a line is about, beside these names: two lines without a common topic say nothing of each other."""
-    return read(text, names, False).things
+    return read_statement(text, names, False).things
 
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
@@ -357,7 +356,7 @@ def _pieces() -> re.Pattern[str]:
     light = _alternation(word for line in _listed("light") for word in line.split())
     whole = _alternation(end.strip() for line in _listed("scales") for end in re.split("[,|]", line))
     return re.compile(
-        rf"(?P<whole>{whole})|(?P<light>{light})|(?P<run>(?:(?!{light}|{whole})[\u3400-\u9fff\uf900-\ufaff])+)|[^\s\u3400-\u9fff\uf900-\ufaff]+"
+        rf"(?P<whole>{whole})|(?P<light>{light})|(?P<run>(?:(?!{light}|{whole})[{HAN_CHARS}])+)|[^\s{HAN_CHARS}]+"
     )
 
 
@@ -392,7 +391,7 @@ def _keys(text: str) -> list[tuple[str, str]]:
 
 
 def _about(view: View, text: str) -> View:
-    """The view with what more it is about."""
+    """The view, which is also about what `text` names."""
     keys = [key for key, _ in _keys(text)]
     return view._replace(things=view.things | set(keys), head=view.head or next(iter(keys), ""))
 

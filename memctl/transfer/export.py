@@ -41,6 +41,8 @@ class Exported(NamedTuple):
 
 def export(memory: OpenMemory, what: str, query: Query) -> Exported:
     """Every fact within the query's filters, or every belief about its first name with its whole history."""
+    if what not in ("facts", "beliefs"):
+        raise Usage(f"there is no export of {what!r}", "facts or beliefs")
     if what == "facts":
         return Exported(("path", "line"), memory.run(lambda memory: _fact_rows(memory, query)))
     return Exported(("belief", "number"), list(_belief_rows(memory, query)))
@@ -96,7 +98,7 @@ def _belief_rows(memory: OpenMemory, query: Query) -> Iterator[dict[str, Any]]:
             yield row | fields(view, "contested=ledger.contested trend=ledger.trend over place")
 
 
-def target_of(path: Path, workspace: Workspace) -> Path:
+def export_target(path: Path, workspace: Workspace) -> Path:
     """The file behind `path`; Usage for what may not be replaced: a link, a folder, a device, anything that the workspace lives on."""
     if path.is_symlink():
         raise Usage(f"{path} is a symbolic link", "name the file itself, or remove the link")
@@ -119,7 +121,7 @@ def write_export(path: Path, workspace: Workspace, content: Iterable[str] | Mapp
 
     ExtraMissing without sqlite-utils, CannotWrite where the disk is full or the folder may not be written.
     """
-    target = target_of(path, workspace)
+    target = export_target(path, workspace)
     if isinstance(content, Mapping):
         try:
             from sqlite_utils import Database

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..errors import Usage
 from ..facts import Fact, Kind, is_trusted, iso_day
 from ..ids import fact_id
-from ..ingest.turns import Turn, cleaned, moment
+from ..ingest.turns import Turn, time_of, without_controls
 from ..language.dates import day_and_rest
 from ..language.names import entity_key, slug
 from ..language.sentences import opens_fence
@@ -52,7 +52,7 @@ def place_of(kind: str, name: str, path: str, entities: str | None = None) -> st
 
 
 def place_below(kind: str, name: str, path: str) -> str:
-    """Where a note is nothing but a note, and meets those of no other source."""
+    """The path of a note that becomes a plain page, apart from the notes of other sources."""
     return f"bank/{kind}/{slug(name)}/{path}"
 
 
@@ -179,7 +179,7 @@ def memory_of(
     if not text:
         return None
     kept, left = _attributes(value, place)
-    told = moment(value.get("created_at"))
+    told = time_of(value.get("created_at"))
     name = value.get("user_id")
     name = name.strip() if isinstance(name, str) and name.strip().casefold() not in _NO_NAMES else ""
     names = (name,) if re.fullmatch(r"[^\W\d_][\w .'-]{0,60}", name) else ()
@@ -199,7 +199,7 @@ def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, s
     categories = value.get("categories")
     if isinstance(categories, list) and categories:
         kept.append(("categories", " ".join(map(str, categories))))
-    updated = moment(value.get("updated_at"))
+    updated = time_of(value.get("updated_at"))
     if updated and value.get("updated_at") != value.get("created_at"):
         kept.append(("updated", str(updated.date())))
     about = value.get("metadata")
@@ -266,7 +266,7 @@ def conversation_page(title: str, turns: Iterable[Turn], source: str | None, num
 def _spoken(turns: Iterable[Turn]) -> Iterator[str]:
     """Each turn under its speaker; code that was left open is closed, so that it swallows nobody else's words."""
     for turn in turns:
-        text = cleaned(turn.text).strip("\n")
+        text = without_controls(turn.text).strip("\n")
         fences = re.findall(r"(?m)^[ \t]*(`{3,}|~{3,})", text)
         closing = f"\n{fences[-1]}" if len(fences) % 2 else ""
         yield f"**{'User' if turn.role == 'user' else 'Assistant'}:**\n\n{text}{closing}\n"

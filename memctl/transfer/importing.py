@@ -21,7 +21,7 @@ from ..index.rows import rows_of
 from ..index.sync import sync
 from ..ingest.formats import conversation_turns, is_conversation
 from ..ingest.ingest import open_transcript
-from ..ingest.json_stream import JsonItem, Text, decoded, json_items
+from ..ingest.json_stream import JsonItem, Text, decoded_pieces, json_items
 from ..ingest.turns import Notes
 from ..language.dates import log_day
 from ..language.names import entity_key
@@ -92,7 +92,7 @@ def import_memory(memory: OpenMemory, source: Path, options: ImportOptions) -> I
         raise Usage(f"{source} is {'a folder' if source.is_dir() else 'a file'}, and {kind} is not", "see --from")
     found, root = source.resolve(), memory.workspace.root
     if found.is_relative_to(root) or root.is_relative_to(found):
-        what = f"{source} and the workspace {root} lie one in the other"
+        what = f"one of {source} and the workspace {root} lies inside the other"
         raise Usage(what, f"a folder of Markdown needs no import: memctl recall … -w {source}")
     memory.run(lambda at: at.sync_for_read())
     run = _Import(memory, found, kind, options)
@@ -143,7 +143,7 @@ def _kind_of_folder(folder: Path) -> str | None:
 
 def _items(workspace: Workspace, path: Path, notes: Notes) -> Iterator[JsonItem]:
     with open_transcript(workspace, path) as opened:
-        yield from json_items(Text(decoded(opened.pieces, None, notes)), notes)
+        yield from json_items(Text(decoded_pieces(opened.pieces, None, notes)), notes)
 
 
 def _memories(value: Any) -> list[dict[str, Any]]:

@@ -20,8 +20,9 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import has_han
 from ..language.relations import listed_in
+from ..language.words import HAN_CHARS
 from . import statement as reading
-from .statement import OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, speaker_of, words_of
+from .statement import OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, section_words, speaker_of
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -304,7 +305,7 @@ def _against_value(pair: _Pair) -> str:
         if mine.value != its.value and counted and _is_form(mine.unit or "-", its.unit or "-"):
             return f"{mine.text} against {its.text}"
     if one.times and other.times and not one.times & other.times and not pair.lines.together:
-        return " against ".join(words_of("time", said.text) for said in (one, other))
+        return " against ".join(section_words("time", said.text) for said in (one, other))
     return ""
 
 
@@ -321,7 +322,7 @@ def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
     """The pieces of a sentence that some of its words cover, as they stand in it, each once."""
     text = sentence.text
-    found = [word for word in re.finditer(r"[^\W_㐀-鿿]+", text) if not stems.isdisjoint(terms(word[0])[:1])]
+    found = [word for word in re.finditer(rf"[^\W_{HAN_CHARS}]+", text) if not stems.isdisjoint(terms(word[0])[:1])]
     found += [pair for stem in filter(has_han, stems) for pair in re.finditer(stem, text)]
     covered = {i for each in found for i in range(*each.span())}
     return " ".join(dict.fromkeys("".join(char if i in covered else " " for i, char in enumerate(text)).split()))

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..facts import Kind, days_before, is_trusted
-from ..ids import question_id, questions_of
+from ..ids import question_id, question_ids
 from ..index.index import Index
 from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
@@ -51,7 +51,7 @@ _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no
 _OFFERED = 3  # earlier lines of which a newer one may replace one, in the eyes of whoever wrote it
 _FEW = 3  # states of an entity that are all offered, beside one that is no event
 FEW = "one of few"
-"""Why such a one is offered."""
+"""The reason that is given where an entity has at most `_FEW` states."""
 _SINCE = 31  # days after something happened, in which an older state may still be told
 _TALE = 2  # words that tell of a change at some time and of nothing else: "in 1998 I moved to Lyon"
 _REPLACES = ("supersedes ", "corrects ")  # a line that does so says itself what it replaces,
@@ -291,7 +291,7 @@ class _Finder:
         self.read((entry,))
         said = self._statements[entry.id].sentences if entry.id in self._statements else ()
         hollow = {
-            term for each in said for name in ("time", "now") for term in terms(reading.words_of(name, each.text))
+            term for each in said for name in ("time", "now") for term in terms(reading.section_words(name, each.text))
         }
         hollow |= set(filter(reading.is_numeral, own)) | reading.listed("idle")
         told = {"now", "change", "new", "ended", "cancelled", "record"}  # else what happened needs two words of a state
@@ -519,7 +519,7 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
     asked = {question_id(*pair.asked_as): pair for pair in pairs}
     about = {
-        number: {number} | questions_of(pair.older.ref, pair.newer.ref) | questions_of(pair.newer.ref, pair.older.ref)
+        number: {number} | question_ids(pair.older.ref, pair.newer.ref) | question_ids(pair.newer.ref, pair.older.ref)
         for number, pair in asked.items()
     }  # of a belief that one of the two states, too
     answered = settled_ids(index, set().union(*about.values()))

@@ -18,7 +18,7 @@ from ..language.dates import find_times
 from ..language.names import han_value, has_han, is_han
 from ..language.relations import listed_in
 from ..language.sentences import is_machine_line, is_past, is_plan, speaker_on, split_sentences
-from ..language.words import compiled, languages, lines, pattern, spoken_in, without_yo, words
+from ..language.words import HAN_CHARS, compiled, languages, lines, pattern, spoken_in, without_yo, words
 
 _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence
@@ -31,7 +31,7 @@ _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you beli
 _MARKS = ("now", "change", "new", "ended", "cancelled", "denied", "never", "added", "record", "part", "another")
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
-_NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
+_NUMBER = re.compile(rf"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[{HAN_CHARS}])")
 
 
 class Amount(NamedTuple):
@@ -259,7 +259,7 @@ def _content(text: str, names: frozenset[str]) -> list[str]:
         for term in query_terms(text)
         if not (is_han(term[0]) or term in idle or term in names or "=" in term or term.isdigit() or len(term) < 2)
     ]
-    for part in (part for run in re.findall(r"[㐀-鿿]+", text) for part in _han_cut().split(run) if part):
+    for part in (part for run in re.findall(f"[{HAN_CHARS}]+", text) for part in _han_cut().split(run) if part):
         if part in opposites():
             found.append(part)
         else:
@@ -304,7 +304,7 @@ def _han_number() -> re.Pattern[str]:
 def _unit() -> re.Pattern[str]:
     counters = "".join(listed("counters"))
     return re.compile(
-        rf"\s?([%°][CF]?|[{counters}][㐀-鿿]{{0,2}}|[㐀-鿿]{{1,2}}|[^\W\d_]{{1,20}}(?:/[^\W\d_]{{1,6}})?)"
+        rf"\s?([%°][CF]?|[{counters}][{HAN_CHARS}]{{0,2}}|[{HAN_CHARS}]{{1,2}}|[^\W\d_]{{1,20}}(?:/[^\W\d_]{{1,6}})?)"
     )
 
 
@@ -366,7 +366,7 @@ def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
         if not _compiled("no amount", spoken_in(text), flags=re.IGNORECASE).match(text, match.end()):
             bare = match[0].rstrip("".join(listed("counters")))
             unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
-            counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
+            counted = re.match(f"[{HAN_CHARS}]{{0,2}}", text[match.end() :])
             written = match[0] + (counted[0] if counted else "")
             value = han_value(bare, _values("numbers"), _values("places"))
             found.append(Amount(value, unit, written, _is_stated(text, match.start())))
@@ -462,6 +462,6 @@ def opposites() -> dict[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=4096)
-def words_of(section: str, text: str) -> str:
+def section_words(section: str, text: str) -> str:
     """What a section of the data matches in a text, in the order and the words of the text."""
     return " ".join(match[0] for match in _compiled(section, spoken_in(text), flags=re.IGNORECASE).finditer(text))

@@ -22,7 +22,7 @@ from ..index.heal import state_of
 from ..index.index import NOT_EMBEDDED, Index
 from ..index.lexical import whole_page
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Leaf, entries_of, leaves, page_exists, titles_and_lengths
+from ..index.queries.entries import Leaf, entries_on, leaves, page_exists, titles_and_lengths
 from ..index.queries.traces import is_unclean
 from ..index.reread import CurrentLine, reread, text_of
 from ..index.row import Row
@@ -36,7 +36,7 @@ from ..system import locked
 from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
-from .quantized import Code, code_of, mean_of, script_of
+from .quantized import Code, code_of, mean_of, vector_script
 from .tables import Head, StoredVector, is_same
 from .text_to_embed import Piece, page_texts
 
@@ -141,7 +141,7 @@ def _means(embedder: Embedder) -> list[list[float]]:
 
 
 def calibration() -> list[tuple[str, ...]]:
-    """Plain sentences by script (`script_of`): 0 Latin and all others, 1 Cyrillic, 2 Han.
+    """Plain sentences by script (`vector_script`): 0 Latin and all others, 1 Cyrillic, 2 Han.
 
     Subtracting their mean makes cosines of different languages comparable. Fixed sentences instead of the workspace's own
     lines make the means a function of the model alone, so vectors may be deleted and made again without changing an answer.
@@ -217,7 +217,7 @@ class _Pass:
                 made = self._embedder.passages([text for _, text in batch])
                 try:
                     for (key, text), vector in zip(batch, made, strict=True):
-                        codes[key] = vectors.encode(vector, script_of(text))
+                        codes[key] = vectors.encode(vector, vector_script(text))
                 except ValueError as error:  # another number of components, or of vectors
                     raise ExtraBroken(f"the model {self._embedder.name} fails: {error}") from error
                 taken += len(batch)
@@ -271,7 +271,7 @@ def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[StoredVector], dict[i
     with memory.index.reading():
         if not page_exists(memory.index, leaf.id, leaf.rows_sum):
             return None
-        entries = entries_of(memory.index, leaf.id)
+        entries = entries_on(memory.index, leaf.id)
         titles = titles_and_lengths(memory.index, [leaf.id])
     pieces = pieces_of(entries, reread(memory.workspace, entries))
     digests = {entry.id: entry.digest for entry in entries}
@@ -326,7 +326,7 @@ def take_vectors(
                 if len(components) != head.dim:
                     raise ValueError(f"a vector of {len(components)} numbers instead of {head.dim}")
                 if key in lacking:
-                    codes[key] = code_of(components, script_of(texts[key]))
+                    codes[key] = code_of(components, vector_script(texts[key]))
             with vectors.writing():
                 vectors.put_codes(codes)
                 for leaf, rows, _, whole in read:

@@ -64,7 +64,7 @@ def open_vectors(workspace: Workspace, note: Callable[[str], object] = lambda re
         return None
     db = None
     try:
-        db = tables.connect(path, write=False)
+        db = tables.open_tables(path, write=False)
         head = tables.read_head(db)
         if isinstance(head, Head):
             return Vectors(path, db, head)
@@ -103,7 +103,7 @@ def drop_vectors(workspace: Workspace) -> None:
     path = workspace.derived / "vectors.sqlite"
     with as_cannot_write(path):
         for name in ("vectors.broken", "vectors.sqlite"):
-            tables.remove(path.with_name(name))
+            tables.remove_tables(path.with_name(name))
         tables.mark_of(path).unlink(missing_ok=True)
 
 
@@ -320,7 +320,7 @@ class Vectors:
             if any(self.path.parent.glob("vectors.broken*")):
                 with self._transaction() as db:
                     db.executemany(_PUT_CODE.replace("REPLACE", "IGNORE"), tables.salvage(broken, self.head))
-                tables.remove(broken)
+                tables.remove_tables(broken)
             tables.mark_of(self.path).unlink(missing_ok=True)
             self.problem = None
 
@@ -331,7 +331,7 @@ class Vectors:
         if not os.path.lexists(self.path) or os.path.lexists(tables.mark_of(self.path)):
             return False
         try:
-            self._open = tables.connect(self.path, write=True)
+            self._open = tables.open_tables(self.path, write=True)
             old = tables.read_head(self._open)
             # A page that nobody reads may be damaged too, and would stop a write: 1 ms for a thousand vectors.
             if not isinstance(old, Head) or self._open.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
@@ -351,7 +351,7 @@ class Vectors:
 
     def _make(self, head: Head) -> None:
         """A new file, readable by those who may read the index."""
-        self._open = tables.connect(self.path, write=True)
+        self._open = tables.open_tables(self.path, write=True)
         self.head = head
         with suppress(OSError):
             os.chmod(self.path, os.stat(self.path.with_name("index.sqlite")).st_mode & 0o666)
@@ -461,7 +461,7 @@ class Vectors:
     def truncate(self) -> str | None:
         """Leave nothing of what was deleted, in the log beside the file or in a file made from it; or say why not."""
         try:
-            tables.remove(self.path.with_name("vectors.broken"))
+            tables.remove_tables(self.path.with_name("vectors.broken"))
             for busy, _, _ in self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)") if self._open else ():
                 return "another process reads the vectors" if busy else None
         except (*tables.DAMAGE, OSError) as error:

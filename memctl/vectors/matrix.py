@@ -224,8 +224,7 @@ def _state_of(vectors: Vectors) -> tuple[object, object]:
 def hold(workspace: Workspace, before: LoadedVectors | None = None) -> LoadedVectors | None:
     """Load the vectors as they stand, and from `hnsw_from` texts on a graph of them (a minute for 200,000 texts).
 
-    The graph of those that were held before goes on, if few texts came or went. None where there are no vectors;
-    `_TROUBLE` where they cannot be loaded.
+    Goes on with the graph of before, if few texts changed. None without vectors, `_TROUBLE` where they cannot be loaded.
     """
     vectors = open_vectors(workspace)
     if vectors is None:
@@ -250,8 +249,7 @@ def hold(workspace: Workspace, before: LoadedVectors | None = None) -> LoadedVec
 class VectorPool:
     """Holds the vectors of a workspace between questions, from any thread.
 
-    They are loaded from the second question on, and again after a write, in a thread of their own: no question waits for
-    that. Without numpy nothing is ever held.
+    They are loaded from the second question on, and after a write, in a thread: no question waits. None without numpy.
     """
 
     def __init__(self) -> None:
@@ -361,7 +359,7 @@ def check_vectors(vectors: Vectors, paths: Mapping[int, str], most: int = 100) -
         if lost:
             problems.append(f"{page}: {many(lost, 'vector is', 'vectors are')} not there")
         elif pack.signs != b"".join([rows[key][4][:width] for key in held]):
-            problems.append(f"{page}: signs that are not those of its vectors")
+            problems.append(f"{page}: the stored signs do not match its vectors")
     if problems:
         vectors.complain()
     keys = [key for pack in sound for key in pack.all_keys()]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ..errors import ExtraBroken, ExtraMissing, MemctlError, Usage
 from ..ids import hasher
 from ..notes.workspace import Workspace
-from .text_to_embed import RECIPE, clean, shortened
+from .text_to_embed import RECIPE, embeddable_text, shortened
 
 # What a package that is not ours may raise from inside.
 _FOREIGN = (
@@ -64,7 +64,7 @@ class Embedder(ABC):
         return self._embed([text], True)[0]
 
     def _embed(self, texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
-        readable = [shortened(clean(text)) or "." for text in texts]
+        readable = [shortened(embeddable_text(text)) or "." for text in texts]
         if not readable:
             return []
         try:

@@ -38,7 +38,7 @@ class Code(NamedTuple):
     codes: bytes
 
 
-def script_of(text: str) -> int:
+def vector_script(text: str) -> int:
     """The script whose mean a text is nearest to: LATIN (and most others), CYRILLIC (and Greek) or HAN (and kana, hangul)."""
     if text.isascii():
         return LATIN

@@ -115,7 +115,7 @@ class PageVectors(NamedTuple):
         return StoredVector(row_id(self.page, ordinal), key, digest)
 
 
-def connect(path: Path, write: bool) -> sqlite3.Connection:
+def open_tables(path: Path, write: bool) -> sqlite3.Connection:
     """Open the file; without `write` it must be there. A folder that cannot be written is read as it stands."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise sqlite3.DatabaseError("not a regular file")  # SQLite would follow a link out of the workspace
@@ -214,7 +214,7 @@ def _beside(path: Path) -> list[Path]:
     return [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))]
 
 
-def remove(path: Path) -> None:
+def remove_tables(path: Path) -> None:
     """Remove a file of vectors and what SQLite keeps beside it."""
     for name in _beside(path):
         name.unlink(missing_ok=True)
@@ -223,7 +223,7 @@ def remove(path: Path) -> None:
 def move_aside(path: Path) -> None:
     """Take a broken file out of the way, for `salvage`."""
     broken = path.with_name("vectors.broken")
-    remove(broken)
+    remove_tables(broken)
     if path.is_dir() and not path.is_symlink():
         path.rmdir()  # an empty one; what is in another is somebody's
     for source, target in zip(_beside(path), _beside(broken), strict=True):
@@ -239,7 +239,7 @@ def salvage(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
     if not path.is_file():
         return
     try:
-        with closing(connect(path, write=True)) as db:
+        with closing(open_tables(path, write=True)) as db:
             old = read_head(db)
             if not isinstance(old, Head) or not is_same(old, head):
                 return

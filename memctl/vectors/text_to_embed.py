@@ -33,7 +33,7 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
 
     An entry has several where it has cues; of a long line it is the beginning. One that says nothing has none.
     """
-    own = [clean(_said(piece)) for piece in pieces]
+    own = [embeddable_text(_said(piece)) for piece in pieces]
     for place, piece in enumerate(pieces):
         text = own[place]
         follows = place and piece.role != "fact" and pieces[place - 1].id == piece.id - 1
@@ -41,7 +41,7 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
             above = own[place - 1]
             end = above[len(above) - _fitting(above[::-1], _ABOVE) :].lstrip()
             text = f"{end} {text}".lstrip()
-        yield from ((place, shortened(said)) for said in (text, *map(clean, piece.cues)) if said)
+        yield from ((place, shortened(said)) for said in (text, *map(embeddable_text, piece.cues)) if said)
 
 
 def page_texts(title: str | None, pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
@@ -53,7 +53,7 @@ def document_texts(title: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, s
     """The same of a document. A fact and a long paragraph speak for themselves, short lines of a short document that is not a list by
     their page, whose title and beginning stand behind the last piece; unless half of it or more are such paragraphs."""
     notes = [piece for piece in pieces if piece.role != "fact"]
-    texts = {piece.id: clean(piece.content) for piece in notes if piece.role in ("text", "item")}
+    texts = {piece.id: embeddable_text(piece.content) for piece in notes if piece.role in ("text", "item")}
     long = {i for i, text in texts.items() if _fitting(text, _SHORT) < len(text)}
     has_whole = len(notes) > 2 * len(long)
     is_list = sum(piece.role in ("item", "row") for piece in notes) * 3 > len(notes) * 2
@@ -62,7 +62,7 @@ def document_texts(title: str, pieces: Sequence[Piece]) -> Iterator[tuple[int, s
     yield from ((place, text) for place, text in embedded_texts(pieces) if pieces[place].id in alone)
     if has_whole:
         prose = " ".join(piece.content[:_BEGINNING] for piece in notes if piece.role != "code")
-        yield len(pieces), shortened(clean(f"{title}. {prose}"), _BEGINNING)
+        yield len(pieces), shortened(embeddable_text(f"{title}. {prose}"), _BEGINNING)
 
 
 def _said(piece: Piece) -> str:
@@ -70,7 +70,7 @@ def _said(piece: Piece) -> str:
     return f"{', '.join(missing)}: {piece.content}" if missing else piece.content
 
 
-def clean(text: str) -> str:
+def embeddable_text(text: str) -> str:
     """`text` on one line, without what breaks a model: a NUL ends it early, a lone surrogate cannot be encoded."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")

@@ -90,8 +90,7 @@ def timeline_in(
 ) -> Timeline:
     """The timeline of an entity, or of what was told last, within some days; at most `most` events. From the open index as it is.
 
-    `known` are the beliefs, where they were read before. NothingFound for a name that nothing is about, Usage for one that
-    several have.
+    `known` are the beliefs, where they were read before. NothingFound for an unknown name, Usage for one that several have.
     """
     name = whom(memory, about) if about else None
     rows, is_cut = _slot_rows(memory, name, days)

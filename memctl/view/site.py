@@ -31,7 +31,7 @@ from ..markdown.escape import many, printable, sources
 from ..recall.lookup import EntityLine, list_entities
 from ..recall.recall import recall_in
 from ..review.collect import open_questions, questions
-from ..review.question import shown
+from ..review.question import last_shown
 from ..system import as_cannot_write
 from .charts import chart_style, curve_chart, graph_chart, timeline_chart
 from .pictures import ViewWritten, graph_in, timeline_in
@@ -150,7 +150,7 @@ class Site:
 
     def _review(self) -> str:
         is_large = entry_count(self.memory.index) > _MANY
-        doubts = (one.doubt for one in shown(self.memory.workspace).values()) if is_large else ()
+        doubts = (one.doubt for one in last_shown(self.memory.workspace).values()) if is_large else ()
         asked = open_questions(self.memory, doubts) if is_large else questions(self.memory)
         pairs = () if is_large else conflicts(self.memory)
         open_ones = [each for each in asked if not each.is_for_owner]

@@ -23,7 +23,7 @@ from face_helpers import Done, call, write_pages
 
 from memctl.agents import hosts
 from memctl.agents.hosts import HOSTS, SCOPES
-from memctl.agents.jsonc import parse
+from memctl.agents.jsonc import parse_jsonc
 from memctl.language.tokens import estimate
 from memctl.notes import edits as replacing
 from memctl.notes.workspace import Workspace
@@ -138,7 +138,9 @@ def test_without_a_record_undo_finds_what_it_would_write(place: Place, host: str
     assert all(data.strip() in (b"", b"{}") for path, data in before.items() if path not in left)
     for path, data in left.items():
         if path.endswith(".json") and data != before[path]:
-            assert _pruned(parse(data.decode(), True).value) == _pruned(parse(before[path].decode(), True).value), path
+            assert _pruned(parse_jsonc(data.decode(), True).value) == _pruned(
+                parse_jsonc(before[path].decode(), True).value
+            ), path
         elif not path.endswith(".json"):
             assert data == before[path], path
 
@@ -178,7 +180,7 @@ def test_what_a_host_added_meanwhile_stays(place: Place, host: str) -> None:
     folder = place.fill(host, "user")
     place.connect(host, "--write")
     for path in folder.rglob("*.json"):
-        value = parse(path.read_text("utf-8"), True).value
+        value = parse_jsonc(path.read_text("utf-8"), True).value
         path.write_text(json.dumps(value | {"later": [1]}, indent=3), "utf-8")
     for path in [*folder.rglob("*.toml"), *folder.rglob("AGENTS.md")]:
         path.write_text(path.read_text("utf-8") + "\n# later\n", "utf-8")
@@ -188,7 +190,7 @@ def test_what_a_host_added_meanwhile_stays(place: Place, host: str) -> None:
         assert "memctl" not in text.replace("also a memctl workspace", "").replace("memory-command", ""), path
         assert "later" in text, path
         if path.endswith(".json"):
-            before = parse((DATA / host / "user" / "before" / path).read_text("utf-8"), True).value
+            before = parse_jsonc((DATA / host / "user" / "before" / path).read_text("utf-8"), True).value
             assert json.loads(text) == before | {"later": [1]}
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memctl.agents.hosts import File, HostEntry, put, revert, take
-from memctl.agents.jsonc import Malformed, Misfit, insert, parse, remove, same, where
+from memctl.agents.hosts import File, HostEntry, revert, take, with_ours
+from memctl.agents.jsonc import Malformed, Misfit, insert, parse_jsonc, remove_member, same, where
 
 KEYS = st.sampled_from(["a", "mcp", "mcpServers", "hooks", "memctl", "é", 'q"uote', "ключ", "键", ""])
 SCALARS = st.one_of(
@@ -74,7 +74,7 @@ def expected(root: Any, path: tuple[str, ...], value: Any, item: bool) -> Any:
 def test_adding_and_taking_out_again(document: tuple[str, Any], path: tuple[str, ...], item: bool) -> None:
     """Every byte outside of ours stays, the result says what it should, and taken out it says what it said."""
     text, root = document
-    assert same(parse(text).value, root)
+    assert same(parse_jsonc(text).value, root)
     says = expected(root, path, VALUE, item)
     if says is None:
         with pytest.raises(Misfit):
@@ -83,15 +83,15 @@ def test_adding_and_taking_out_again(document: tuple[str, Any], path: tuple[str,
     after = text
     for at, more in reversed(insert(text, path, VALUE, item=item)):
         after = after[:at] + more + after[at:]
-    assert same(parse(after).value, says)
-    left = remove(
+    assert same(parse_jsonc(after).value, says)
+    left = remove_member(
         after,
         path,
         VALUE,
         item=item,
-        prune={path[:n] for n in range(1, len(path) + 1) if where(parse(text), path[:n]) is None},
+        prune={path[:n] for n in range(1, len(path) + 1) if where(parse_jsonc(text), path[:n]) is None},
     )
-    assert left is not None and same(parse(left).value, root)
+    assert left is not None and same(parse_jsonc(left).value, root)
 
 
 PIECES = st.lists(
@@ -109,22 +109,22 @@ def test_a_whole_file(document: tuple[str, Any], pieces: list[HostEntry], form: 
     text, root = document
     file = File("x", form, "", tuple(pieces))
     try:
-        new = put(text, file)
+        new = with_ours(text, file)
     except Misfit:
         return
     assert revert(new.text, new.spans) == text
-    assert put(new.text, file).text == new.text
+    assert with_ours(new.text, file).text == new.text
     if new.text != text and len({piece.path for piece in pieces}) == len(pieces):
-        there = [piece for piece in pieces if put(text, file._replace(pieces=(piece,))).text == text]
+        there = [piece for piece in pieces if with_ours(text, file._replace(pieces=(piece,))).text == text]
         taken = take(new.text, file._replace(pieces=tuple(p for p in pieces if p not in there)), new.made)
-        assert taken is not None and same(parse(taken, form == "json5").value, root)
+        assert taken is not None and same(parse_jsonc(taken, form == "json5").value, root)
 
 
 @given(st.text(max_size=60), st.booleans())
 def test_any_text_is_read_or_refused_with_a_place(text: str, json5: bool) -> None:
     """Never another exception; and what Python's parser reads, ours reads alike."""
     try:
-        found = parse(text, json5).value
+        found = parse_jsonc(text, json5).value
     except Malformed as error:
         assert error.line >= 1 and error.column >= 1
         with pytest.raises(ValueError):
@@ -146,14 +146,14 @@ def test_any_text_is_read_or_refused_with_a_place(text: str, json5: bool) -> Non
 )
 def test_json5(text: str, value: Any) -> None:
     """What OpenClaw's settings may hold. Other hosts read JSON with comments, and so do we for them."""
-    assert same(parse(text, json5=True).value, value)
+    assert same(parse_jsonc(text, json5=True).value, value)
 
 
 @pytest.mark.parametrize("text", ["{a: 1}", "{'a': 1}", '{"a": "\x00"}', "[.5]", "[+1]", "[01]", "[1.]", '["\t\n"]', "{,}", "[,]", "[1,,2]", "tru", "[truely]", '{"a" 1}', '"\\x41"'])  # fmt: skip
 def test_what_is_json5_only_or_nothing_is_refused(text: str) -> None:
     """With the line and the column."""
     with pytest.raises(Malformed, match="line 1, column"):
-        parse(text)
+        parse_jsonc(text)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_what_is_json5_only_or_nothing_is_refused(text: str) -> None:
 )
 def test_the_style_of_the_document_is_kept(text: str, after: str) -> None:
     """Indentation, line ends, one line, trailing commas, comments behind a value."""
-    made = put(text, File("x", "json", "", (HostEntry(("m",), {"x": 1}),)))
+    made = with_ours(text, File("x", "json", "", (HostEntry(("m",), {"x": 1}),)))
     assert made.text == after and revert(made.text, made.spans) == text
 
 
 def test_the_last_of_two_equal_keys_counts() -> None:
     """As JavaScript reads it."""
     text = '{"m": 1, "m": {"a": 1}}'
-    assert put(text, File("x", "json", "", (HostEntry(("m", "b"), 2),))).text == '{"m": 1, "m": {"a": 1, "b": 2}}'
+    assert with_ours(text, File("x", "json", "", (HostEntry(("m", "b"), 2),))).text == '{"m": 1, "m": {"a": 1, "b": 2}}'

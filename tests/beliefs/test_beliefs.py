@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from strategies import examples
 
-from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, in_order, ledger, replay, shown
+from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, confidence_shown, in_order, ledger, replay
 from memctl.facts import UNSAID
 
 DAY = date(2025, 11, 27)
@@ -309,7 +309,7 @@ def test_an_anchor_is_no_trend() -> None:
 @example(0.004)
 def test_shown(confidence: float) -> None:
     """Two decimals, never certain; what was shown is within half a cent and is shown the same again."""
-    text = shown(confidence)
+    text = confidence_shown(confidence)
     assert len(text) == 4 and text not in ("0.00", "1.00")
     assert abs(float(text) - min(HIGHEST, max(LOWEST, confidence))) <= 0.005 + SLACK
-    assert shown(float(text)) == text
+    assert confidence_shown(float(text)) == text

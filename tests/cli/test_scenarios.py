@@ -141,11 +141,7 @@ def _shell(command: str, folder: Path, programs: Path, given: str = "") -> tuple
 def _merge(expected: list[str], answer: list[str]) -> list[str]:
     """The answer, with the expected line wherever that matches it."""
     pairs = zip_longest(expected[: len(answer)], answer, fillvalue="")
-    return [old if _matches(old, new) else new for old, new in pairs]
-
-
-def _matches(pattern: str, line: str) -> bool:
-    return bool(re.fullmatch(".*".join(map(re.escape, pattern.split("[..]"))), line))
+    return [old if re.fullmatch(".*".join(map(re.escape, old.split("[..]"))), new) else new for old, new in pairs]
 
 
 def _difference(text: str, written: str) -> str:

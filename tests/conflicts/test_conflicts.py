@@ -392,7 +392,7 @@ SAME = "Usage: ^aa and ^aa say the same; name the two lines that disagree"
         ("aa", "memory/2025-10-30.md#L3", {}, SAME),
         ("aa", "memory/2025-10-30.md#L99", {}, f"NothingFound: no fact matches 'memory/2025-10-30.md#L99'; {NAME_ONE}"),
         ("aa", "../secret.md#L1", {}, "OutsideWorkspace: "),
-        ("aa", "bb", {"both": True, "since": TODAY}, "Usage: --both and --from together; lines that hold side by side do not end each other"),
+        ("aa", "bb", {"both": True, "since": TODAY}, "Usage: --both and --from together; leave one of them out: --both keeps both lines, --from ends the other"),
         ("bb", "aa", {"since": date(2025, 10, 29)}, "Usage: --from 2025-10-29 is before ^aa began, on 2025-10-30; a later day, or no --from: the other line was then never true"),
         ("aa", "bb", {"because": "key sk-ant-api03-" + "Ab1" * 30}, "Refused: "),
     ],

@@ -16,7 +16,7 @@ from strategies import examples
 
 import memctl
 from memctl.context.chat import Prepared, prepare
-from memctl.context.chat_messages import cleaned, cost_of, cut, originals, paired, read_chat, text_of, without_thinking
+from memctl.context.chat_messages import cleaned, cost_of, cut, originals, paired, prose_of, read_chat, without_thinking
 from memctl.context.context import ContextOptions
 from memctl.context.fence import fenced_blocks, without_fenced
 from memctl.errors import OverBudget, Usage
@@ -134,8 +134,8 @@ def test_any_chat_comes_back_within_its_budget_or_not_at_all(
         return
     assert json.dumps(chat) == before
     assert total(made.messages) == made.used <= budget
-    systems = [text_of(m) for m in chat if m["role"] == "system"]
-    told = [without_fenced(text_of(m)) for m in made.messages if m["role"] == "system"]
+    systems = [prose_of(m) for m in chat if m["role"] == "system"]
+    told = [without_fenced(prose_of(m)) for m in made.messages if m["role"] == "system"]
     assert told[len(told) - len(systems) :] == systems
     people = [m for m in chat if m["role"] == "user"]
     if people:
@@ -192,7 +192,7 @@ def test_the_last_five_to_ten_exchanges_stay_when_old_ones_go(workspace: Workspa
         made = sent(workspace, [*chat, user("and now?")], 3000)
         kept = [m for m in made.messages if m["role"] == "user"]
         assert len(kept) >= min(number + 2, 5)
-        assert text_of(made.messages[0]).startswith("Be brief.")
+        assert prose_of(made.messages[0]).startswith("Be brief.")
     assert made.dropped
 
 
@@ -217,10 +217,10 @@ def test_what_was_sent_may_be_sent_again_with_more(workspace: Workspace) -> None
     for number in range(30):
         chat = [*chat, user(f"why PostgreSQL, {number}?")]
         chat = sent(workspace, chat, 2500).messages
-        assert sum(len(fenced_blocks(text_of(m))) for m in chat if m["role"] == "user") == 1
-        assert len(fenced_blocks(text_of(chat[0]))) == 2  # core, lessons
+        assert sum(len(fenced_blocks(prose_of(m))) for m in chat if m["role"] == "user") == 1
+        assert len(fenced_blocks(prose_of(chat[0]))) == 2  # core, lessons
         chat = [*chat, assistant(f"Because of rings, {number}.")]
-    assert not any(fenced_blocks(text_of(m)) for m in chat if m["role"] == "assistant")
+    assert not any(fenced_blocks(prose_of(m)) for m in chat if m["role"] == "assistant")
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_what_was_sent_may_be_sent_again_with_more(workspace: Workspace) -> None
 def test_dropped_turns_come_back_in_their_own_words(workspace: Workspace, first: str, question: str) -> None:
     """The name from the first message, with the number of the message as citation."""
     made = sent(workspace, [user(first), assistant("Noted."), *exchanges(40), user(question)], 3000)
-    assert made.dropped > 2 and f"- [chat#M1] user: {first}" in text_of(made.messages[-1])
+    assert made.dropped > 2 and f"- [chat#M1] user: {first}" in prose_of(made.messages[-1])
     assert [item.source for item in made.items if item.text == first] == ["chat#M1"]
 
 
@@ -294,11 +294,11 @@ def test_a_long_message_is_shown_where_it_speaks_of_the_question() -> None:
 def test_recalled_lines_are_cited_trusted_and_public(workspace: Workspace) -> None:
     """They stand behind the newest message; what came from outside and what is private is not among them."""
     made = sent(workspace, [user("why PostgreSQL for Curlew?")])
-    text = text_of(made.messages[-1])
+    text = prose_of(made.messages[-1])
     assert "[memory/2025-11-01.md#L3]" in text and "duplicate ring" in text
     assert "evil.example" not in json.dumps(made.messages) and "nest password" not in json.dumps(made.messages)
     local = sent(workspace, [user("why PostgreSQL for Curlew?")], private=True)
-    assert "nest password" in text_of(local.messages[-1]) and "evil.example" not in json.dumps(local.messages)
+    assert "nest password" in prose_of(local.messages[-1]) and "evil.example" not in json.dumps(local.messages)
 
 
 def test_thinking_goes_first() -> None:
@@ -323,7 +323,7 @@ def test_thinking_of_the_newest_exchange_stays_while_there_is_room(workspace: Wo
     loop = [user("go"), {**with_call("1")[0], "reasoning_content": "hm " * 50}, with_call("1")[1]]
     chat = [user("hi"), thought, *loop]
     roomy, tight = sent(workspace, chat, 2000, core=False).messages, sent(workspace, chat, 100, core=False).messages
-    assert text_of(roomy[1]) == "ok" and roomy[3]["reasoning_content"] and "reasoning_content" not in tight[-2]
+    assert prose_of(roomy[1]) == "ok" and roomy[3]["reasoning_content"] and "reasoning_content" not in tight[-2]
 
 
 def test_a_long_tool_loop_loses_its_oldest_pairs(workspace: Workspace) -> None:

@@ -57,7 +57,7 @@ def test_an_alias_is_a_line_of_front_matter(tmp_path: Path) -> None:
         ("Лёша", "Sparks"),
         ("bank/entities/Alex-Petrov.md",),
     )
-    assert done.notes == ["Петров is a name of Alex Petrov already"]
+    assert done.notes == ["Alex Petrov already has the name Петров"]
     assert "Lives in Lisbon." in contents(ask(space, "@Sparks"))
     assert memory_on(space).alias("Sparks", ["ЛЁША", "sparks"], remove=True).removed == ("Лёша", "Sparks")
     assert snapshot(tmp_path) == before

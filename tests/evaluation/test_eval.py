@@ -16,7 +16,7 @@ from strategies import examples
 
 from memctl.errors import Usage
 from memctl.evaluation.evaluate import Baselines, Configuration, EvalOptions, RawLine, evaluate, read_configuration
-from memctl.evaluation.labels import Gold, LabelledQuestion, read_label, render_label, target_of
+from memctl.evaluation.labels import Gold, LabelledQuestion, gold_target, read_label, render_label
 from memctl.facts import Citation
 from memctl.index.open_memory import OpenMemory
 from memctl.vectors.embed import embed
@@ -624,7 +624,7 @@ def test_a_workspace_that_cannot_be_written_to(tmp_path: Path) -> None:
 
 def test_what_a_citation_means() -> None:
     """The spellings of gold."""
-    assert target_of("a.md#L3-L5") == (Citation("a.md", 3, 5), None)
-    assert target_of("a.md#L3 ^f-1a2b3c4d") == (Citation("a.md", 3, 3), "f-1a2b3c4d")
-    assert target_of("^f-1a2b3c4d") == target_of("f-1a2b3c4d") == (None, "f-1a2b3c4d")
-    assert target_of("bank/a.md") == (Citation("bank/a.md", 1, 10**9), None)
+    assert gold_target("a.md#L3-L5") == (Citation("a.md", 3, 5), None)
+    assert gold_target("a.md#L3 ^f-1a2b3c4d") == (Citation("a.md", 3, 3), "f-1a2b3c4d")
+    assert gold_target("^f-1a2b3c4d") == gold_target("f-1a2b3c4d") == (None, "f-1a2b3c4d")
+    assert gold_target("bank/a.md") == (Citation("bank/a.md", 1, 10**9), None)

@@ -14,6 +14,7 @@ from face_helpers import fixture_copy
 
 import memctl
 from memctl.memory import init_workspace
+from memctl.recall.query import FILTERS, QueryFilters
 
 NAMES = {
     "Answer", "Citation", "Fact", "Hit", "Kind", "MemctlError", "Memory", "Period", "Window", "__version__", "open",
@@ -68,12 +69,33 @@ def test_values_and_errors(tmp_path: Path) -> None:
             memory.retain("W: x", colour="red")
         with pytest.raises(memctl.MemctlError, match="no filter is named 'colour'"):
             memory.recall("x", colour="red")
+        with pytest.raises(memctl.MemctlError, match="k must be a whole number, not 'a'"):
+            memory.recall("x", k="a")  # type: ignore[arg-type]
+        with pytest.raises(memctl.MemctlError, match="there is no export of 'nosuch'"):
+            memory.export("nosuch")
+        with pytest.raises(memctl.MemctlError, match="nofile: No such file"):
+            memory.ingest("nofile")
         with pytest.raises(memctl.MemctlError) as error:
             memory.recall("x", since="the 40th of Brumaire")
         assert error.value.exit_code == 2 and error.value.cure
         for other in (None, {"text": "x"}, 42, [b"x"]):
             with pytest.raises(memctl.MemctlError, match="is not a fact"):
                 memory.retain(other)  # type: ignore[arg-type]
+
+
+def test_the_filters_of_methods_are_those_of_questions() -> None:
+    assert {*QueryFilters.__annotations__} == {each.given for each in FILTERS}
+
+
+@pytest.mark.parametrize(
+    ("verb", "given"),
+    [("import_", ["x"]), ("evaluate", ["x"]), ("label", ["x", ["y"]]), ("forget", []), ("chat", [[]]),
+     ("answer", ["x", "yes"]), ("ingest", ["x"])],
+)  # fmt: skip
+def test_an_option_that_a_method_does_not_have_is_named(tmp_path: Path, verb: str, given: list[object]) -> None:
+    told = "no option is named 'foo'"
+    with memctl.open(init_workspace(tmp_path).root) as memory, pytest.raises(memctl.MemctlError, match=told):
+        getattr(memory, verb)(*given, foo=1)
 
 
 @pytest.mark.parametrize("name", ["Peter", "Пётр", "彼得"])

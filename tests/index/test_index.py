@@ -17,7 +17,7 @@ from memctl.index import index as index_module, rows as rows_module
 from memctl.index.heal import open_index, open_scratch, with_index
 from memctl.index.index import Index
 from memctl.index.lexical import select_terms
-from memctl.index.queries.entity_names import has_entities, listed_names, resolve
+from memctl.index.queries.entity_names import entities_named, has_entities, listed_names
 from memctl.index.queries.entries import dump, embeddable, frequencies, own_lines, rarest
 from memctl.index.reread import reread
 from memctl.index.row import Row
@@ -108,7 +108,7 @@ def test_what_names_mean(workspace: Workspace) -> None:
             text = f"---\naliases: [{name[0]}., Пётр {name}]\n---\n# {name}\n"
             put(opened, workspace, f"bank/entities/{name.replace(' ', '-')}.md", text)
         found = {
-            name: [e.name for e in resolve(opened, name)]
+            name: [e.name for e in entities_named(opened, name)]
             for name in ("alex", "Alex Chen", "irina", "A.", "I.", "Пётр", "volkova", "", " ", "\udcff")
         }
         assert sorted(found.pop("alex")) == ["Alex Chen", "Alex Petrov"]
@@ -119,7 +119,7 @@ def test_what_names_mean(workspace: Workspace) -> None:
             "Alex Chen": ["Alex Chen"], "irina": ["Irina Volkova"], "I.": ["Irina Volkova"], "volkova": nobody,
             "": nobody, " ": nobody, "\udcff": nobody,
         }  # fmt: skip
-        assert resolve(opened, "atlas")[0].keys == ("a.", "atlas", "петр atlas")
+        assert entities_named(opened, "atlas")[0].keys == ("a.", "atlas", "петр atlas")
         assert {n.name for n in listed_names(opened, ["atlas", "none"])["atlas"]} == {"Atlas"}
         assert has_entities(opened)
 
@@ -131,7 +131,7 @@ def test_an_entity_that_goes_between_two_reads_is_not_named(workspace: Workspace
             put(opened, workspace, f"bank/entities/{name}.md", f"# {name}\n")
         with opened.writing():
             opened.rows("DELETE FROM naming WHERE name = 'Atlas'")
-        assert [each.name for name in ("atlas", "irina") for each in resolve(opened, name)] == ["Irina"]
+        assert [each.name for name in ("atlas", "irina") for each in entities_named(opened, name)] == ["Irina"]
 
 
 def test_a_page_that_goes_takes_everything_along(workspace: Workspace) -> None:

@@ -17,7 +17,7 @@ from hypothesis import example, given, strategies as st
 
 from memctl.ingest.formats import FORMS, label_of, read_transcript
 from memctl.ingest.json_stream import known_encoding
-from memctl.ingest.turns import MAX_TEXT, Notes, Turn, moment
+from memctl.ingest.turns import MAX_TEXT, Notes, Turn, time_of
 
 DATA = Path(__file__).parents[1] / "data"
 CHATGPT = (DATA / "transcripts" / "chatgpt.json").read_text("utf-8")
@@ -97,7 +97,7 @@ def test_kin_of_openai() -> None:
     for time in (when.timestamp(), when.timestamp() * 1000, str(int(when.timestamp())), "2026-03-02T09:14:00Z"):
         assert read(json.dumps([user("x") | {"created_at": time}]))[0][0].when == when
     for time in ("soon", -5, 1e300, True, None, [], float("inf"), "9" * 30, "2026-99-99"):
-        assert moment(time) is None, time
+        assert time_of(time) is None, time
 
 
 def test_an_unknown_role_is_not_trusted() -> None:

@@ -16,10 +16,10 @@ from hypothesis import example, given, settings, strategies as st
 from strategies import LINES, examples, growth, line_facts, pages, texts
 
 from memctl.facts import Fact
-from memctl.markdown.blocks import defused, doubled, edited, resolve_conflict, splice
+from memctl.markdown.blocks import doubled, edited, resolve_conflict, splice, without_markers
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
-from memctl.markdown.markers import Block, body_of, find_blocks, is_edited, is_marker, sha_of
+from memctl.markdown.markers import Block, block_is_edited, body_of, find_blocks, is_marker, sha_of
 from memctl.markdown.page import live_blocks, open_end, parse_page
 
 BEGIN, END = "<!-- memctl:begin x -->", "<!-- memctl:end x -->"
@@ -133,10 +133,6 @@ def lines_of(text: str) -> list[str]:
     return split_lines(text.removeprefix("\ufeff"))
 
 
-def the_block(text: str, name: str) -> Block:
-    return next(block for block in live_blocks(lines_of(text)) if block.name == name)
-
-
 def test_a_new_block_stands_at_the_end_after_one_blank_line() -> None:
     sha = sha_of(["- one", "- two"])
     assert splice("# Peter\n", "now", "- one\n- two\n") == (
@@ -237,13 +233,13 @@ def test_a_body_cannot_break_out(body: str) -> None:
     page = splice("# T\n", "x", body) + "\n- W: after\n"
     blocks = live_blocks(lines_of(page))
     assert [block.name for block in blocks] == ["x"]
-    assert body_of(lines_of(page), blocks[0]) == defused(body)
+    assert body_of(lines_of(page), blocks[0]) == without_markers(body)
     entries = parse_page(page, facts_everywhere=True).entries
     assert [(entry.content, entry.block) for entry in entries if entry.fact] == [("after", None)]
 
 
 def test_a_marker_in_a_body_is_shown_as_the_text_it_is() -> None:
-    assert defused(END) == [f"\\{END}"]
+    assert without_markers(END) == [f"\\{END}"]
 
 
 def test_a_block_that_would_not_be_found_again_is_refused() -> None:
@@ -288,13 +284,13 @@ def test_every_byte_outside_the_block_stays(text: str, name: str, body: str, oth
         assert text.removeprefix("\ufeff").startswith("---") or "<" in text
         return
     assert splice(once, name, body) == once
-    written = defused(body)
+    written = without_markers(body)
     if not any(map(str.strip, written)):
         assert had or once == text
         return
-    block = the_block(once, name)
+    block = next(each for each in live_blocks(lines_of(once)) if each.name == name)
     assert body_of(lines_of(once), block) == written
-    assert not is_edited(lines_of(once), block)
+    assert not block_is_edited(lines_of(once), block)
     if had:
         first, last = pieces(text), pieces(once)
         assert last[: block.begin - 1] == first[: had[0].begin - 1]
@@ -303,7 +299,7 @@ def test_every_byte_outside_the_block_stays(text: str, name: str, body: str, oth
         assert once.startswith(text)
         gone = splice(once, name, "")
         assert gone == text or (open_end(lines_of(text)) and gone.startswith(text))
-    if any(map(str.strip, defused(other))):
+    if any(map(str.strip, without_markers(other))):
         assert splice(twice, name, body) == once
 
 

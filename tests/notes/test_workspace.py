@@ -65,13 +65,13 @@ def test_settings_are_read(tmp_path: Path) -> None:
     [
         ("colour = 1", "unknown key 'colour'"), ("[recall]\nkk = 1", "unknown key 'recall.kk'"),
         ("[recall]\nk = 0", "from 1 to 1000"), ("[recall]\nk = true", "from 1 to 1000"),
-        ("[recall]\nsync_seconds = nan", "from 0 to 3600"), ("recall = 5", "recall is a table"),
+        ("[recall]\nsync_seconds = nan", "from 0 to 3600"), ("recall = 5", "recall must be a table"),
         ('ignore = "archive"', "list of globs"), ("ignore = [1]", "list of globs"), ("k = = 1", "Invalid"),
         (b"\xff\xfe", "utf-8"),
-        ('[ttl]\nweb = "30"', "ttl.web is a span"), ("[ttl]\nweb = 30", "ttl.web is a span"), ('[ttl]\nblogs = "30d"', "unknown key 'ttl.blogs'"),
-        ('[recall]\nrecord = "yes"', "recall.record is true or false"), ("[vectors]\nmodel = 3", "vectors.model is"),
-        ('[vectors]\nmodel = ""', "vectors.model is"), ('[vectors]\nmodels = "auto"', "unknown key 'vectors.models'"),
-        *((f"[vectors]\nhnsw_from = {each}", "vectors.hnsw_from is a whole number") for each in ("0", "true", '"many"')),
+        ('[ttl]\nweb = "30"', "ttl.web must be a span"), ("[ttl]\nweb = 30", "ttl.web must be a span"), ('[ttl]\nblogs = "30d"', "unknown key 'ttl.blogs'"),
+        ('[recall]\nrecord = "yes"', "recall.record must be true or false"), ("[vectors]\nmodel = 3", "vectors.model must be"),
+        ('[vectors]\nmodel = ""', "vectors.model must be"), ('[vectors]\nmodels = "auto"', "unknown key 'vectors.models'"),
+        *((f"[vectors]\nhnsw_from = {each}", "vectors.hnsw_from must be a whole number") for each in ("0", "true", '"many"')),
     ],
 )  # fmt: skip
 def test_settings_that_memctl_does_not_know_are_errors(tmp_path: Path, text: str | bytes, what: str) -> None:

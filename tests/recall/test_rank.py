@@ -53,12 +53,6 @@ def test_a_line_is_newest_today_and_half_as_new_after_its_half_life(kind: Kind) 
     assert recency(kind, TODAY + timedelta(9), TODAY) == 1
 
 
-def test_half_lives_are_90_days_for_what_was_done_and_180_for_what_was_thought() -> None:
-    assert {kind.value: days for kind, days in HALF_LIFE_DAYS.items()} == {
-        "experience": 90, "opinion": 180, "observation": 180, "note": 180,
-    }  # fmt: skip
-
-
 def test_what_is_true_of_the_world_does_not_age_and_an_undated_line_is_neither_old_nor_new() -> None:
     assert recency(Kind.WORLD, date(1990, 1, 1), TODAY) == recency(Kind.WORLD, TODAY, TODAY) == 0.5
     assert recency(Kind.NOTE, None, TODAY) == 0.5

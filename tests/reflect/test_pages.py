@@ -22,7 +22,7 @@ from strategies import examples, fact_texts, names, texts
 from memctl.facts import Citation, Fact, Kind, Period, Span
 from memctl.hits import Hit
 from memctl.language.names import entity_key
-from memctl.markdown.escape import Source, heading, quoted, sources
+from memctl.markdown.escape import Source, heading, inline, sources
 from memctl.markdown.grammar import OPINIONS
 from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import find_blocks
@@ -280,7 +280,7 @@ def test_any_text_stays_one_item_and_shows_what_it_says(text: str, struck: bool)
     ],
 )  # fmt: skip
 def test_what_would_be_structure_is_escaped(text: str, escaped: str, struck: str) -> None:
-    assert (quoted(text), quoted(text, struck=True)) == (escaped, struck)
+    assert (inline(text), inline(text, struck=True)) == (escaped, struck)
 
 
 def test_a_text_without_a_letter_is_no_fence() -> None:
@@ -311,7 +311,7 @@ def test_names_and_slots_are_letters(name: str, slot: str) -> None:
      "2025-11-27: ok", "1.5 km", "!important"],
 )  # fmt: skip
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
-    assert quoted(text) == text
+    assert inline(text) == text
 
 
 def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
@@ -321,7 +321,7 @@ def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
         for entry in parse_page(path.read_text("utf-8")).entries
         if entry.fact
     ]
-    assert len(facts) > 100 and [quoted(text) for text in facts] == facts
+    assert len(facts) > 100 and [inline(text) for text in facts] == facts
 
 
 @given(ABOUTS, st.lists(STATES, max_size=4))
@@ -379,9 +379,9 @@ def test_a_heading_is_one_line_with_its_name(name: str) -> None:
 def test_long_and_loose_text_is_quoted_in_time_in_proportion_to_it() -> None:
     """Unpaired marks by the thousand; a quadratic scan would take minutes."""
     for piece in ("`" * 3 + "a", "~", "<a", "[", "https://x/~", "\\", "![", "%%"):
-        assert len(quoted(piece * (200_000 // len(piece)))) >= 190_000
+        assert len(inline(piece * (200_000 // len(piece)))) >= 190_000
     ladder = " ".join("`" * size for size in range(1, 180))
-    assert quoted(ladder).count("\\`") == ladder.count("`")
+    assert inline(ladder).count("\\`") == ladder.count("`")
 
 
 def test_how_names_are_linked_is_a_setting(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """What `retain` appends to a log: facts under `## Retain`, at the end of the file, by appending alone.
 
-Whatever the page ends in, what is kept is read back as what was kept, and no byte before it changes. A fact that
-stands there already is not written again.
+Whatever the page ends in, what is kept is read back the same, no byte before it changes, and no fact is written twice.
 """
 
 from __future__ import annotations

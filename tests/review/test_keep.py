@@ -38,7 +38,7 @@ def _fields(fact: Fact) -> dict[str, object]:
 @given(st.lists(candidates(), max_size=4))
 @settings(max_examples=examples(100))
 def test_what_is_put_in_is_read_back(made: list[Uncertain]) -> None:
-    page = splice("# Review\n\nMy own words.\n", keep.BLOCK, keep.body_of(made))
+    page = splice("# Review\n\nMy own words.\n", keep.BLOCK, keep.candidates_body(made))
     assert [kept._replace(line=0) for kept in keep.candidates_in(page)] == made
 
 
@@ -53,14 +53,14 @@ def test_candidates_come_once_and_go_by_their_id(tmp_path) -> None:
     workspace = make_workspace(tmp_path, {"memory.md": "# Memory\n"})
     assert keep.add(workspace, SAID[:2]) == 2
     assert keep.add(workspace, SAID) == 1
-    assert [kept._replace(line=0) for kept in keep.read(workspace)] == SAID
+    assert [kept._replace(line=0) for kept in keep.kept_candidates(workspace)] == SAID
     first = (workspace.root / keep.PAGE).read_text("utf-8").split("\n")
-    for kept in keep.read(workspace):
+    for kept in keep.kept_candidates(workspace):
         assert f"^{kept.id}" in first[kept.line - 1]
-    assert keep.remove(workspace, [SAID[1].id, "q-unknown0"]) == 1
-    assert [kept._replace(line=0) for kept in keep.read(workspace)] == [SAID[0], SAID[2]]
-    assert keep.remove(workspace, [SAID[0].id, SAID[2].id]) == 2
-    assert keep.read(workspace) == ()
+    assert keep.remove_candidates(workspace, [SAID[1].id, "q-unknown0"]) == 1
+    assert [kept._replace(line=0) for kept in keep.kept_candidates(workspace)] == [SAID[0], SAID[2]]
+    assert keep.remove_candidates(workspace, [SAID[0].id, SAID[2].id]) == 2
+    assert keep.kept_candidates(workspace) == ()
 
 
 def test_what_a_person_changed_is_read_and_not_overwritten(tmp_path) -> None:
@@ -69,7 +69,7 @@ def test_what_a_person_changed_is_read_and_not_overwritten(tmp_path) -> None:
     page = workspace.root / keep.PAGE
     edited = page.read_text("utf-8").replace("Lisbon", "Porto").replace("2025-01-02", "2025-01-32")
     page.write_text(edited, "utf-8")
-    assert [kept.fact.text for kept in keep.read(workspace)] == ["Moved to Porto", "Любит короткие ответы"]
+    assert [kept.fact.text for kept in keep.kept_candidates(workspace)] == ["Moved to Porto", "Любит короткие ответы"]
     with pytest.raises(Refused):
-        keep.remove(workspace, [SAID[1].id])
+        keep.remove_candidates(workspace, [SAID[1].id])
     assert page.read_text("utf-8") == edited

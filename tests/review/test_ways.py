@@ -25,7 +25,7 @@ from memctl.facts import Citation, Kind, Period
 from memctl.hits import Hit
 from memctl.memory import Memory
 from memctl.notes.workspace import Settings, Workspace
-from memctl.review.answer import SheetAnswer, replies_in, written
+from memctl.review.answer import SheetAnswer, questions_text, replies_in
 from memctl.review.question import KINDS, Question
 
 LOG = "memory/2025-11-30.md"
@@ -49,7 +49,7 @@ def questions(draw: st.DrawFn) -> list[Question]:
 @given(questions())
 @settings(max_examples=examples(100))
 def test_what_is_left_as_it_is_answers_nothing(made: list[Question]) -> None:
-    assert replies_in(written(made), made) == ([], [])
+    assert replies_in(questions_text(made), made) == ([], [])
 
 
 @given(questions(), st.data())
@@ -57,7 +57,7 @@ def test_what_is_left_as_it_is_answers_nothing(made: list[Question]) -> None:
 def test_what_is_written_is_read(made: list[Question], data: st.DataObject) -> None:
     """A key in each block that stays."""
     keys = {question.id: data.draw(st.sampled_from(["", *(one.key for one in question.options)])) for question in made}
-    blocks = written(made).split("\n[")
+    blocks = questions_text(made).split("\n[")
     gone = data.draw(st.sets(st.sampled_from([question.id for question in made]))) if made else set()
     kept = [block for block in blocks[1:] if block[:10] not in gone]
     text = "\n[".join([blocks[0], *(block.replace("\nanswer:\n", f"\nanswer: {keys[block[:10]]}\n") for block in kept)])
@@ -69,7 +69,7 @@ def test_what_is_written_is_read(made: list[Question], data: st.DataObject) -> N
 @settings(max_examples=examples(100))
 def test_any_text_is_read_without_an_error(made: list[Question], text: str) -> None:
     replies_in(text, made)
-    replies_in(written(made)[: len(text) * 7] + text, made)
+    replies_in(questions_text(made)[: len(text) * 7] + text, made)
 
 
 def editor(folder: Path, change: str) -> str:
@@ -209,8 +209,10 @@ def test_a_model_that_answers_rubbish_writes_nothing(tmp_path: Path, content: Ca
 def test_a_model_that_is_late_or_not_there_writes_nothing(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "due")
     before = snapshot(memory.workspace.root)
-    with server(lambda handler, _: threading.Event().wait(20)) as (url, _):
+    is_over = threading.Event()
+    with server(lambda handler, _: is_over.wait()) as (url, _):
         assert "took too long" in by_model(memory, url, seconds=0.2)[1][0]
+        is_over.set()
     for url in ("http://127.0.0.1:9/v1", "http://example.com/v1"):
         done, (problem,) = by_model(memory, url)
         assert not done and "nothing was written" in problem

@@ -34,7 +34,7 @@ from memctl.index.resident import Resident
 from memctl.markdown.private import without_private_lines
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.server.mcp_tools import TOOLS, Session, Tool, listed, prompted, read
+from memctl.server.mcp_tools import TOOLS, Session, Tool, list_resources, prompted, read_resource
 from memctl.vectors import models
 
 NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
@@ -226,9 +226,9 @@ def questions(random: Random) -> Iterator[Call]:
     for tool in (each for each in TOOLS for _ in range(2) if not each.writes):
         yield mcp(tool.name, **arguments(tool, random, named))
     yield mcp("forget", ids=[f"f-made{random.randint(1, 20)}"])
-    yield lambda on: listed(Session(on.memory))
+    yield lambda on: list_resources(Session(on.memory))
     path = pick(("entity/Peter", "entity/Irina", "page/memory.md", f"log/2025-11-{random.randint(1, 29):02}"))
-    yield lambda on: read(Session(on.memory), f"memctl://{path}")
+    yield lambda on: read_resource(Session(on.memory), f"memctl://{path}")
     now, prompt = datetime.combine(TODAY, time(9)), words()
     named, given = pick((("recall", {"question": prompt}), ("week", {"since": "400d"}), ("review", {})))
     yield lambda on: prompted(Session(on.memory), named, given)[1]
@@ -308,7 +308,7 @@ def test_what_was_made_of_lines_that_turned_private_is_told_to_nobody(tmp_path: 
     pages = [f"bank/{name}.md" for name in ("opinions", "lessons", "world", "entities/Anna")]
     asked = [
         lambda on: on.fresh.public().beliefs(), http("/v1/recall", query="Anna"), http("/v1/context", message="Anna"),
-        mcp("recall", query="Anna"), lambda on: read(Session(on.memory), "memctl://entity/Anna"),
+        mcp("recall", query="Anna"), lambda on: read_resource(Session(on.memory), "memctl://entity/Anna"),
         *(http("/v1/show", ref=page) for page in pages), lambda on: on.fresh.context("Anna").as_json(),
     ]  # fmt: skip
     assert all(said in each for each in Asked.all_said(workspace, asked))

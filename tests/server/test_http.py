@@ -661,18 +661,25 @@ def test_too_many_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert (reply.status, reply.headers["retry-after"]) == (503, "1")
 
 
-def test_readers_do_not_wait_for_a_writer(server: Running, tmp_path: Path) -> None:
+def test_readers_do_not_wait_for_a_writer(server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While another process holds the lock, and a store waits for it, recall answers; many at once agree."""
     assert server.post("/recall", {"text": "database"}).status == 200
+    is_at_the_lock = threading.Event()
+
+    def noticed(path: Path, _: float) -> contextlib.AbstractContextManager[None]:
+        is_at_the_lock.set()
+        return locked(path, 600)
+
+    monkeypatch.setattr("memctl.notes.files.locked", noticed)
     waiting = threading.Thread(target=server.post, args=("/store", {"text": "W @X: waits for the lock"}))
     with locked(tmp_path / ".memory/lock", 5):
         waiting.start()
-        time.sleep(0.2)
+        is_at_the_lock.wait()
         answers: list[bytes] = []
         at_once(16, lambda _: answers.append(server.post("/recall", {"text": "database"}).body))
         assert len(answers) == 16 and len(set(answers)) == 1
         assert waiting.is_alive()
-    waiting.join(20)
+    waiting.join()
     assert server.post("/recall", {"text": "who waits for the lock?"}).json["count"] > 0
 
 

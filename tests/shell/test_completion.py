@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 
 from memctl.index import completion
 from memctl.notes import workspace
-from memctl.shell.complete import FILES, SIGNS, complete, quoted, read_table, split_line
+from memctl.shell.complete import FILES, SIGNS, bash_quoted, complete, read_table, split_line
 
 
 @pytest.fixture
@@ -197,10 +197,10 @@ def test_lines_of_bash() -> None:
 )
 def test_no_name_is_run(name: str, quote: str) -> None:
     """What is put into a line of bash is read back as the same word, in and out of quotes."""
-    assert split_line(f"{quote}{quoted(name, quote)}{quote} x")[0][:-1] == ([name] if name or quote else [])
+    assert split_line(f"{quote}{bash_quoted(name, quote)}{quote} x")[0][:-1] == ([name] if name or quote else [])
     shell = shutil.which("bash")
     if shell and "!" not in name:
-        line = f"printf %s {quote}{quoted(name, quote)}{quote}"
+        line = f"printf %s {quote}{bash_quoted(name, quote)}{quote}"
         assert subprocess.run([shell, "-c", line], capture_output=True, check=True).stdout.decode() == name
 
 

@@ -49,8 +49,7 @@ class NotReached(Exception):
 class Scene:
     """A workspace before, and the command (or `script`, which gets the folder as its argument) that runs in it.
 
-    Where it `rewrites` pages, each must be old or new after any stop, and running it again must finish the job; then
-    no file holds what is `gone`.
+    Where it `rewrites` pages, each is old or new after any stop, and a second run finishes: no file holds what is `gone`.
     """
 
     name: str

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from face_helpers import TODAY, fixture_copy, memory_on, reflected_copy
 
-from memctl.context.chat_messages import text_of
+from memctl.context.chat_messages import prose_of
 from memctl.context.context import ContextOptions, context
 from memctl.context.fence import fence, fenced_blocks
 from memctl.context.pack import Pack
@@ -164,7 +164,7 @@ def from_the_agent(count: int, questions: Sequence[str] = QUESTIONS) -> tuple[in
                     proven += sum(_holds(root, item.source, item.text) for item in pack.items if item.kind != "lesson")
                     proven += sum(_holds(root, item.source, "") for item in pack.items if item.kind == "lesson")
                 made = memory_on(workspace, resident=held).chat([{"role": "user", "content": question or "hi"}])
-                last = text_of(made.messages[-1])
+                last = prose_of(made.messages[-1])
                 broken += len(fenced_blocks(last)) > 1 or bool(_SPECIAL.search(last))
     return broken, items, proven, len(seen)
 

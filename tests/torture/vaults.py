@@ -7,7 +7,7 @@ from pathlib import Path
 
 from face_helpers import memory_on, write_pages
 
-from memctl.index.queries.entity_names import resolve
+from memctl.index.queries.entity_names import entities_named
 
 OWNED = ("Bob", "Irina Volkova", "Боб", "Анна", "爱丽丝", "小林")
 _LOGS = "".join(
@@ -46,7 +46,7 @@ def bound(folder: Path, seed: int) -> list[str]:
     memory.reflect()
     found = [f"{page.name} was written to" for page, text in imported.items() if page.read_bytes() != text]
     for who in (*OWNED, "Аня"):
-        paths = memory.run(lambda at, who=who: [each.path for each in resolve(at.index, who)])
+        paths = memory.run(lambda at, who=who: [each.path for each in entities_named(at.index, who)])
         found += [f"{who} is {path}" for path in paths if workspace.root / path in imported]
     for who, (city, beliefs) in told.items():
         now = (memory.fact("city", who)[0].content, [b.text for b in memory.beliefs(about=who)])

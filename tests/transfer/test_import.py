@@ -23,7 +23,7 @@ from memctl.facts import Fact, Kind
 from memctl.index.rows import rows_of
 from memctl.markdown.blocks import splice
 from memctl.markdown.front_matter import with_value
-from memctl.review.keep import BLOCK, Uncertain, body_of
+from memctl.review.keep import BLOCK, Uncertain, candidates_body
 from memctl.transfer.foreign import imported, is_memory, memory_of
 
 KEY = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -209,7 +209,7 @@ def test_a_workspace_comes_back(tmp_path: Path) -> None:
     (there / "memctl.toml").unlink()
     (there / "SOUL.md").unlink()
     candidate = Uncertain(Fact(Kind.WORLD, "喜欢茶", ("Ada",), source="user"), date(2025, 11, 1))
-    write(there, {"bank/review.md": splice("# Review\n", BLOCK, body_of([candidate]))})
+    write(there, {"bank/review.md": splice("# Review\n", BLOCK, candidates_body([candidate]))})
     for name, words in (("a", ["--trusted"]), ("b", [])):
         home = tmp_path / name
         call("init", str(home))

@@ -27,7 +27,7 @@ from memctl.ids import text_key
 from memctl.index.heal import with_index
 from memctl.index.lexical import whole_page
 from memctl.index.open_memory import OpenMemory
-from memctl.index.queries.entries import entries_of, leaves
+from memctl.index.queries.entries import entries_on, leaves
 from memctl.index.queries.traces import is_unclean
 from memctl.index.reread import reread
 from memctl.index.sync import build_index as index
@@ -88,7 +88,7 @@ def test_every_line_of_a_log_gets_a_vector_and_a_document_as_a_whole(tmp_path: P
     assert not any("aliases" in text or text in ("Memory", "Retain") for text in texts)
 
     def named(open_index: object) -> list[tuple[int, set[tuple[int, int]]]]:
-        return [(leaf.id, {(e.id, e.digest) for e in entries_of(open_index, leaf.id)}) for leaf in leaves(open_index)]
+        return [(leaf.id, {(e.id, e.digest) for e in entries_on(open_index, leaf.id)}) for leaf in leaves(open_index)]
 
     vectors = open_vectors(workspace)
     assert vectors
@@ -356,14 +356,14 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         db.execute("PRAGMA max_page_count = 12")
         return db
 
-    monkeypatch.setattr(vector_store.tables, "connect", full)
+    monkeypatch.setattr(vector_store.tables, "open_tables", full)
     report = done(workspace, HashEmbedder())
     assert isinstance(report.problem, CannotWrite) and report.missing > 0
     assert contents(ask(workspace, "fox 57", k=3))
     use(monkeypatch)
     failed = call(["index"], tmp_path)
     assert failed.code == 13 and "cannot write" in failed.err
-    monkeypatch.setattr(vector_store.tables, "connect", connect)
+    monkeypatch.setattr(vector_store.tables, "open_tables", connect)
     assert done(workspace, HashEmbedder()).missing == 0
     assert as_uninterrupted(workspace, tmp_path / "other")
 
@@ -413,11 +413,6 @@ def test_a_page_saved_meanwhile_waits_for_the_next_index(tmp_path: Path) -> None
 # -- forget -----------------------------------------------------------------------------------------------------------
 
 
-def blobs(workspace: Workspace) -> bytes:
-    """Every byte of the derived folder."""
-    return b"".join(path.read_bytes() for path in sorted(workspace.memory.iterdir()) if path.is_file())
-
-
 def test_forget_takes_the_vectors_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither key nor numbers of a forgotten line are in any file, without a model; all others stay."""
     workspace = write_pages(tmp_path, FACTS)
@@ -429,7 +424,7 @@ def test_forget_takes_the_vectors_along(tmp_path: Path, monkeypatch: pytest.Monk
     report = forget(memory_on(workspace), _about("Peter"), apply=True)
     assert len(report.lines) == 2 and not report.warnings
     assert keys(workspace) == rows.keys() - gone
-    left = blobs(workspace)
+    left = b"".join(path.read_bytes() for path in sorted(workspace.memory.iterdir()) if path.is_file())
     for key in gone:
         assert rows[key] not in left and key.to_bytes(8, "little", signed=True) not in left
     assert all(rows[key] in left for key in rows.keys() - gone)
@@ -715,7 +710,7 @@ def test_pieces_are_what_stands_on_disk(tmp_path: Path) -> None:
 
     def read(open_index: object) -> list[tuple[object, ...]]:
         (leaf,) = leaves(open_index)
-        entries = entries_of(open_index, leaf.id)
+        entries = entries_on(open_index, leaf.id)
         return [piece[1:] for piece in pieces_of(entries, reread(workspace, entries))]
 
     assert with_index(workspace, read) == [("fact", ("Peter",), "Likes tea", ("where is tea?",))]

@@ -21,8 +21,8 @@ from memctl.notes.workspace import Settings, Workspace, find_workspace
 from memctl.vectors import models as embedders
 from memctl.vectors.embed import calibration
 from memctl.vectors.models import choice, choose
-from memctl.vectors.quantized import encode, mean_of, script_of
-from memctl.vectors.text_to_embed import CAP, Piece, clean, document_texts, embedded_texts, shortened
+from memctl.vectors.quantized import encode, mean_of, vector_script
+from memctl.vectors.text_to_embed import CAP, Piece, document_texts, embeddable_text, embedded_texts, shortened
 
 
 def choosing(root: Path, model: str) -> Workspace:
@@ -182,8 +182,8 @@ def test_any_text_may_be_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, 
 @given(st.text(st.characters(exclude_categories=[])), st.integers(1, 60))
 def test_clean_and_short(text: str, cap: int) -> None:
     """Clean text stays as it is when cleaned again, and can be encoded; what is cut off it is its end."""
-    cleaned = clean(text)
-    assert clean(cleaned) == cleaned and "\0" not in cleaned and "\n" not in cleaned
+    cleaned = embeddable_text(text)
+    assert embeddable_text(cleaned) == cleaned and "\0" not in cleaned and "\n" not in cleaned
     cleaned.encode()
     head = shortened(cleaned, cap)
     assert cleaned.startswith(head) and len(head) <= cap
@@ -236,7 +236,7 @@ def test_calibration() -> None:
     """About fifteen sentences for each script, each of that script."""
     for script, sentences in enumerate(calibration()):
         assert len(set(sentences)) == 15
-        assert {script_of(sentence) for sentence in sentences} == {script}
+        assert {vector_script(sentence) for sentence in sentences} == {script}
 
 
 class Transformer:
@@ -386,9 +386,9 @@ def test_a_real_model(tmp_path: Path, name: str) -> None:
     model = choose(choosing(tmp_path, name))
     assert model
     means = [mean_of(model.passages(sentences[:5])) for sentences in calibration()]
-    asked = encode(model.query(ASKED), means[script_of(ASKED)])
+    asked = encode(model.query(ASKED), means[vector_script(ASKED)])
     found = model.passages([ANSWER, *OTHERS])
-    near = [cosine(asked, encode(v, means[script_of(t)])) for t, v in zip([ANSWER, *OTHERS], found, strict=True)]
+    near = [cosine(asked, encode(v, means[vector_script(t)])) for t, v in zip([ANSWER, *OTHERS], found, strict=True)]
     assert near[0] == max(near)
     assert all(math.isclose(math.hypot(*vector), 1, abs_tol=0.01) for vector in found)
 

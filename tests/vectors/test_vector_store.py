@@ -530,7 +530,7 @@ def test_signs_of_other_vectors_are_found_out(tmp_path: Path) -> None:
         with db:
             db.execute("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)", (*pack, pack.sum))
         assert check_vectors(vectors, {1: "memory/a.md"}).problems == (
-            "memory/a.md: signs that are not those of its vectors",
+            "memory/a.md: the stored signs do not match its vectors",
         )
         assert vectors.problem
 

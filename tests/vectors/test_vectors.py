@@ -25,9 +25,9 @@ from memctl.vectors.quantized import (
     nearest,
     planes_of,
     refine,
-    script_of,
     spread,
     total_of,
+    vector_script,
 )
 
 DIMS = st.sampled_from([64, 100, 384, 512, 1024])
@@ -57,13 +57,13 @@ def exact(a: list[float], b: list[float], mean: list[float]) -> float:
 )  # fmt: skip
 def test_script(text: str, script: int) -> None:
     """A few letters of another script decide; digits and signs say nothing."""
-    assert script_of(text) == script
+    assert vector_script(text) == script
 
 
 @given(st.text(max_size=600))
 def test_every_text_has_a_script_and_a_key(text: str) -> None:
     """Whatever it holds."""
-    assert script_of(text) in SCRIPTS
+    assert vector_script(text) in SCRIPTS
     assert -(1 << 63) <= text_key(text) < 1 << 63
 
 

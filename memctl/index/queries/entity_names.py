@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import Usage
 from ...facts import grouped, is_trusted
-from ...language.analyzer import terms
+from ...language.analyzer import SURNAME_ENDS, terms
 from ...language.entity_key import entity_key
 from ...language.names import Listed, bare_name, find_names, heads, is_han, mentions, stem_head, stem_key
+from ...language.words import HAN_CHARS
 from ...markdown.grammar import OPINIONS
 from ..index import Index
 from ..lexical import match_expression
@@ -54,7 +55,7 @@ def _few_names(index: Index) -> _FewNames | None:
     return None if index.is_writing else index.remembered("names", read)
 
 
-def resolve(index: Index, name: str) -> list[Entity]:
+def entities_named(index: Index, name: str) -> list[Entity]:
     """The entities that a name may mean; one is an answer, several are a choice that only the asker can make.
 
     Exact name or alias first; else, for a single word, the full names that begin with it.
@@ -77,7 +78,7 @@ def _beginning_with(index: Index, word: str) -> list[int]:
 def entity_named(index: Index, written: str) -> Entity | str:
     """The entity that a name means, however it is marked; without one the bare name. Usage where several have it."""
     name = bare_name(written)
-    found = resolve(index, name)
+    found = entities_named(index, name)
     if len(found) > 1:
         raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
     return found[0] if found else name
@@ -85,7 +86,7 @@ def entity_named(index: Index, written: str) -> Entity | str:
 
 def keys_of(index: Index, name: str) -> tuple[str, ...]:
     """Every key of the entity with a name, its page's own first; where not exactly one fits, and for no name, itself."""
-    found = resolve(index, name) if name else []
+    found = entities_named(index, name) if name else []
     key = entity_key(name)
     return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
 
@@ -150,7 +151,7 @@ def near_name(memory: OpenMemory, name: str) -> str | None:
 
 def names_told(index: Index, text: str) -> tuple[str, ...]:
     """The names that trusted lines mark and a text holds, with a capital or in Chinese; of one within another the longer."""
-    words = [word.span() for word in re.finditer(r"[^\W㐀-鿿][\w.+-]*[^\W㐀-鿿]|[㐀-鿿]", text)]
+    words = [word.span() for word in re.finditer(rf"[^\W{HAN_CHARS}][\w.+-]*[^\W{HAN_CHARS}]|[{HAN_CHARS}]", text)]
     ends = ((begin, end) for at, (begin, _) in enumerate(words) for _, end in words[at : at + _NAME_WORDS])
     runs = {
         entity_key(text[begin:end]): text[begin:end]
@@ -220,7 +221,7 @@ def core_names(index: Index) -> set[str]:
 
 
 _GAP = 4  # terms between two words of a name
-_HAN = 500
+_MOST = 500  # Chinese names that are read at once
 _STEPS = 8  # names tried for one beginning
 _ENDING = 3  # letters that a name may have beyond its stem
 
@@ -293,10 +294,10 @@ def names_from(index: Index, texts: Mapping[int, str]) -> dict[int, set[str]]:
     `texts` are the lines' search terms, which have lost their capitals: what is shown is looked at again.
     """
     words = {word for own in texts.values() for word in own.split() if len(word) > 1 or is_han(word)}
-    words |= {word + end for word in words if "а" <= word[:1] <= "я" for end in ("ов", "ев")}  # «Петров» stays whole
+    words |= {word + end for word in words if "а" <= word[:1] <= "я" for end in SURNAME_ENDS}  # «Петров» stays whole
     known = index.rows_in("SELECT key, name FROM alias WHERE head IN ({keys})", words)
     if any(map(is_han, words)):  # terms are in simplified characters, names as they are written
-        known += index.rows("SELECT key, name FROM alias WHERE head >= '\u3400' AND head < '\ua000' LIMIT ?", (_HAN,))
+        known += index.rows("SELECT key, name FROM alias WHERE head >= '\u3400' AND head < '\ua000' LIMIT ?", (_MOST,))
     known += [(key, key) for key in _marked(index, words, texts.values())]
     by_term: dict[str, list[tuple[str, str]]] = {}
     for key, name in known:
@@ -376,7 +377,7 @@ def _next_names(index: Index, asked: Sequence[tuple[str, str]]) -> Iterable[tupl
 def lines_replaced(index: Index, names: Iterable[str]) -> list[int]:
     """What is told of the world about one of these names, fills no slot, and is named by a line as replaced."""
     sql = (
-        "SELECT DISTINCT told.id FROM mention JOIN told ON told.id = mention.entry WHERE name IN ({keys}) "
+        "SELECT DISTINCT facts.id FROM mention JOIN facts ON facts.id = mention.entry WHERE name IN ({keys}) "
         "AND kind = 'world' AND slot IS NULL AND ref IN (SELECT target FROM link WHERE relation = 'supersedes')"
     )
     return index.column_in(sql, names)
@@ -385,8 +386,7 @@ def lines_replaced(index: Index, names: Iterable[str]) -> list[int]:
 def lines_naming(index: Index, who: Entity, most: int) -> list[int]:
     """Ids of the lines that name somebody: by a mark, on his own page, or by the words of one of his names.
 
-    More than `most` of them are not all given, but so many that it shows. Words that stand on that many lines are no
-    way to tell a name.
+    Of more than `most` of them only so many are given that it shows. Words that stand on so many lines tell no name.
     """
     marks = ", ".join("?" * len(who.keys))
     sql = f"SELECT entry FROM mention WHERE name IN ({marks}) LIMIT ?"
@@ -414,7 +414,7 @@ def spellings(who: Entity) -> list[Listed]:
     return [Listed(stem_key(name), name, who.key) for name in names]
 
 
-def first_lines(index: Index, pages: Iterable[int]) -> dict[int, int]:
+def first_said(index: Index, pages: Iterable[int]) -> dict[int, int]:
     """Page -> the first line that it says, but for its front matter, headings and what memctl wrote."""
     sql = "SELECT page, min(id) FROM live WHERE page IN ({keys}) AND role IN ('text', 'item', 'fact') GROUP BY page"
     return dict(index.rows_in(sql, pages))
@@ -458,6 +458,6 @@ class KnownNames:
     def known_as(self, name: str) -> str:
         """The name on the page of its entity; the name itself without a page, or with pages of several entities."""
         if name not in self._pages:
-            found = resolve(self._index, name) if self._any else []
+            found = entities_named(self._index, name) if self._any else []
             self._pages[name] = found[0].name if len(found) == 1 else name
         return self._pages[name]

@@ -369,9 +369,7 @@ _DatedLines = dict[str, list[tuple[int, str, int]]]
 
 
 def _dated_lines_with(index: Index, term: str) -> _DatedLines:
-    """By the names on them, the lines that hold a term: the id of each, its day, and whether it is a fact. A process that
-    stays asks once for each term.
-    """
+    """By the names on them, the lines that hold a term: id, day, and whether it is a fact. A resident process asks once a term."""
     known, size = index.remembered("told", lambda: (dict[str, _DatedLines](), Counter[str]()))
     if term in known:
         return known[term]
@@ -533,7 +531,7 @@ def leaves(index: Index) -> list[Leaf]:
     return [Leaf(*row) for row in index.rows(sql)]
 
 
-def entries_of(index: Index, page: int) -> list[Row]:
+def entries_on(index: Index, page: int) -> list[Row]:
     """The entries of a page that take part, in its order."""
     return selected(index, "SELECT id FROM embeddable WHERE page = ?", (page,))
 

@@ -111,8 +111,8 @@ def has_marked(index: Index, key: str, names: Iterable[str]) -> bool:
 def newest_about(index: Index, names: Iterable[str]) -> int | None:
     """The id of the newest fact that names one of these keys; neither a copy nor an observation."""
     sql = (
-        "SELECT coalesce(told.day, '') AS since, told.id FROM mention JOIN told ON told.id = mention.entry "
-        "WHERE mention.name IN ({keys}) AND told.kind <> 'observation' ORDER BY since DESC, told.id DESC LIMIT 1"
+        "SELECT coalesce(facts.day, '') AS since, facts.id FROM mention JOIN facts ON facts.id = mention.entry "
+        "WHERE mention.name IN ({keys}) AND facts.kind <> 'observation' ORDER BY since DESC, facts.id DESC LIMIT 1"
     )
     found: tuple[str, int | None] = max(index.rows_in(sql, names), default=("", None))
     return found[1]
@@ -136,7 +136,7 @@ def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) ->
 
 def facts_since(index: Index, since: date) -> list[int]:
     """Ids of the facts written down from a day on; neither copies nor observations."""
-    return index.column("SELECT id FROM told WHERE day >= ? AND kind <> 'observation'", (str(since),))
+    return index.column("SELECT id FROM facts WHERE day >= ? AND kind <> 'observation'", (str(since),))
 
 
 def slots_filled(index: Index, names: Iterable[str] | None) -> list[tuple[str, str, int, int]]:
@@ -246,12 +246,12 @@ def names_of_pages(index: Index) -> dict[str, list[str]]:
 
 def facts_on(index: Index, pages: Iterable[int]) -> list[Row]:
     """The facts on some pages, whoever told them."""
-    return selected_in(index, "SELECT id FROM told WHERE page IN ({keys})", pages)
+    return selected_in(index, "SELECT id FROM facts WHERE page IN ({keys})", pages)
 
 
 def first_days(index: Index, pages: Iterable[int]) -> dict[int, str]:
     """The first day on which a fact of each of some pages was told, `9` where no fact of it has one; by the page's number."""
-    sql = "SELECT page, min(coalesce(day, '9')) FROM told WHERE page IN ({keys}) GROUP BY page"
+    sql = "SELECT page, min(coalesce(day, '9')) FROM facts WHERE page IN ({keys}) GROUP BY page"
     return dict(index.rows_in(sql, pages))
 
 
@@ -264,8 +264,8 @@ def opinions_from(index: Index, since: date, until: date) -> list[str]:
 def facts_turning(index: Index, after: date, until: date) -> list[Row]:
     """The facts for which something changed by the calendar alone since the day `after`: told on a day that has come, begun, over."""
     sql = (
-        "SELECT id FROM told WHERE day > ?1 AND day <= ?2 UNION SELECT id FROM told WHERE first > ?1 AND first <= ?2 "
-        "UNION SELECT id FROM told WHERE last >= ?1 AND last < ?2"
+        "SELECT id FROM facts WHERE day > ?1 AND day <= ?2 UNION SELECT id FROM facts WHERE first > ?1 AND first <= ?2 "
+        "UNION SELECT id FROM facts WHERE last >= ?1 AND last < ?2"
     )
     return selected(index, sql, (str(after), str(until)))
 
@@ -461,5 +461,5 @@ def past_plans(index: Index, today: date, since: date, told: date) -> list[Row]:
 
 def from_outside(index: Index, since: date) -> list[Row]:
     """Facts that are not trusted and were told from a day on; no copies, nothing private."""
-    sql = "SELECT id FROM public WHERE is_told AND NOT is_trusted AND day >= ? AND kind <> 'observation'"
+    sql = "SELECT id FROM public WHERE is_fact AND NOT is_trusted AND day >= ? AND kind <> 'observation'"
     return selected(index, sql, (str(since),))

@@ -99,8 +99,8 @@ def with_successors(today: date) -> Filter:
 def duplicated() -> Filter:
     """Facts whose words another fact of the same kind has too; not those of slots, which come back for a reason."""
     sql = (
-        "entry.id IN (SELECT id FROM told WHERE slot IS NULL AND (kind, content_key) IN "
-        "(SELECT kind, content_key FROM told WHERE slot IS NULL GROUP BY kind, content_key HAVING count(*) > 1))"
+        "entry.id IN (SELECT id FROM facts WHERE slot IS NULL AND (kind, content_key) IN "
+        "(SELECT kind, content_key FROM facts WHERE slot IS NULL GROUP BY kind, content_key HAVING count(*) > 1))"
     )
     return Filter(sql, ())
 
@@ -115,7 +115,7 @@ def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Row]]:
 
 def same_words(index: Index, keys: Iterable[int]) -> list[Row]:
     """Facts with the words of others, by their content keys."""
-    found = selected_in(index, "SELECT id FROM told WHERE content_key IN ({keys})", keys)
+    found = selected_in(index, "SELECT id FROM facts WHERE content_key IN ({keys})", keys)
     return sorted(found, key=attrgetter("place"))
 
 
@@ -153,8 +153,7 @@ def has_leftovers(index: Index) -> bool:
 def expunge(index: Index) -> str | None:
     """Leave no byte of deleted rows in the file and its log; None, or why that could not be done.
 
-    The word index keeps what was deleted until its parts are merged, SQLite keeps it in pages that are free, and the
-    write-ahead log until it is cut off.
+    What was deleted stays in the word index until that is merged, in free pages of SQLite, and in the write-ahead log.
     """
     if index.frozen or index.instead:
         return index.frozen or index.instead

@@ -1,6 +1,6 @@
 r"""Freezes what memctl answers: every command, an MCP session and an HTTP session, on two workspaces.
 
-    python bench/frozen.py record before.jsonl.gz --tree OLD    # about two minutes on one core
+    python bench/frozen.py record before.jsonl.gz --tree OLD    # every command on two workspaces
     python bench/frozen.py record after.jsonl.gz --data OLD     # this checkout, with the very same fixtures
     python bench/frozen.py compare before.jsonl.gz after.jsonl.gz --show 20 --only '^recall' --scenes 'read|mcp'
 

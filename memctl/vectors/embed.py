@@ -36,7 +36,7 @@ from ..system import locked
 from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
-from .quantized import Code, code_of, mean_of, vector_script
+from .quantized import Code, code_from, mean_of, vector_script
 from .tables import Head, StoredVector, is_same
 from .text_to_embed import Piece, page_texts
 
@@ -326,7 +326,7 @@ def take_vectors(
                 if len(components) != head.dim:
                     raise ValueError(f"a vector of {len(components)} numbers instead of {head.dim}")
                 if key in lacking:
-                    codes[key] = code_of(components, vector_script(texts[key]))
+                    codes[key] = code_from(components, vector_script(texts[key]))
             with vectors.writing():
                 vectors.put_codes(codes)
                 for leaf, rows, _, whole in read:

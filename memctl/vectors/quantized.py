@@ -77,10 +77,10 @@ def encode(vector: Sequence[float], mean: Sequence[float], script: int = LATIN) 
     if not any(unit) or not 0 < most < math.inf:
         return Code(script, 0.0, bytes(len(mean)))
     scale = 127 / most
-    return code_of(bytes(round(x * scale) & 255 for x in centred), script)
+    return code_from(bytes(round(x * scale) & 255 for x in centred), script)
 
 
-def code_of(codes: bytes, script: int) -> Code:
+def code_from(codes: bytes, script: int) -> Code:
     """The code with these components."""
     whole = memoryview(codes).cast("b").tolist()
     return Code(script, math.sqrt(sum(map(mul, whole, whole))), codes)

@@ -349,7 +349,7 @@ def test_a_model_of_another_dimension_than_it_says(tmp_path: Path) -> None:
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 13, words as before; with space again it completes."""
     workspace = write_pages(tmp_path, many(600))
-    connect = vector_store.tables.connect
+    connect = vector_store.tables.open_tables
 
     def full(path: Path, write: bool) -> object:
         db = connect(path, write)

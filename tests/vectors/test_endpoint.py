@@ -176,4 +176,4 @@ def test_a_slow_server_keeps_a_process_waiting_once(tmp_path: Path, monkeypatch:
 def test_only_this_machine_is_asked(tmp_path: Path, url: str) -> None:
     """A folder that came from elsewhere sends no line of it away: its settings are refused before anything is done."""
     done = call(["recall", "which database?"], made(tmp_path, url))
-    assert done.code == 2 and "vectors.url is the URL of a server on this machine" in done.err and not done.out
+    assert done.code == 2 and "vectors.url must be the URL of a server on this machine" in done.err and not done.out

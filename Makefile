@@ -121,10 +121,9 @@ extras:  ## the tests of vectors with numpy, hnswlib (which takes a C++ compiler
 	.venv-extras/bin/python -c 'import hnswlib, numpy, sentence_transformers'
 	.venv-extras/bin/python -m pytest -n 2 tests/vectors tests/recall/test_meaning.py
 
-mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the promises, or SAMPLE=150 of them; lists those that no test notices
+mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the promises, or SAMPLE=150 of them, or NAME=…; shows those that no test notices
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4'
-	$(RUN)/mutmut run $(if $(SAMPLE),$$($(RUN)/python bench/mutants.py $(SAMPLE) $(or $(SEED),$(shell date +%Y%m))))
-	$(RUN)/mutmut results | grep -v ': not checked$$' || echo 'each was noticed'
+	nice $(RUN)/python bench/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(NAME)
 
 browser:  ## the pages of `memctl view` in headless Chromium (of the system), with Playwright and axe-core
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || \

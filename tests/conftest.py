@@ -6,7 +6,6 @@ import gc
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from pathlib import Path
 
@@ -62,14 +61,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What stays until the end is looked through no more; for the rest the collector comes as rarely as in a long run.
-
-    A mutant runs in a fork of a whole run, whose caches would answer in its place.
-    """
-    if os.environ.get("MUTANT_UNDER_TEST"):
-        for module in [module for name, module in sys.modules.items() if name.startswith("memctl")]:
-            for kept in vars(module).values():
-                getattr(kept, "cache_clear", int)()
+    """What stays until the end is looked through no more; for the rest the collector comes as rarely as in a long run."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)

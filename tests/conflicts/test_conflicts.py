@@ -306,14 +306,16 @@ def test_the_loser_was_true_until_then(fish: Workspace) -> None:
     assert str(lost.valid) == "2025-10-30..2025-11-09"
 
 
-def test_two_lines_may_hold_side_by_side(tmp_path: Path) -> None:
-    workspace = Workspace(fixture_copy(tmp_path))
-    resolve(memory_on(workspace, TODAY), "nets-11", "memory/2025-11-18.md#L15", both=True, because="one is Bosun's")
-    assert [conflict.sides[0].ref for conflict in found(workspace)] == ["sex-bill"]
-    shutil.rmtree(workspace.memory)
-    assert [conflict.sides[0].ref for conflict in found(workspace)] == ["sex-bill"]
-    hits = {hit.ref: hit for hit in ask(workspace, "how many nets has the station").hits}
-    assert not hits["nets-11"].superseded_by and not hits["nets-12"].superseded_by
+@pytest.mark.parametrize(("older", "newer"), table("values-side-by-side"))
+def test_two_lines_hold_side_by_side_from_the_day_that_says_so(tmp_path: Path, older: str, newer: str) -> None:
+    memory = memory_on(told(tmp_path, f"11-01 W @Vera: {older} ^aa", f"11-20 W @Vera: {newer} ^bb"), TODAY)
+    memory.resolve("bb", "aa", both=True)
+    shutil.rmtree(memory.workspace.memory)
+    held = [
+        [hit.ref for hit in memory_on(memory.workspace, day).facts(as_of=str(day))]
+        for day in (date(2025, 11, 29), TODAY)
+    ]
+    assert held == [["aa"], ["aa", "bb"]]
 
 
 def test_choosing_what_came_from_outside_makes_it_the_owners(tmp_path: Path) -> None:

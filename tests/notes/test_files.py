@@ -270,6 +270,20 @@ def test_a_failed_sync_says_that_the_text_stands_there(workspace: Workspace, mon
     assert page.read_bytes() == b"old\nnew\n"
 
 
+def test_what_was_synced_is_kept_though_its_close_fails(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, real = put(workspace, b"old\n"), os.close
+
+    def close(fd: int) -> None:
+        is_page = os.fstat(fd).st_ino == page.stat().st_ino
+        real(fd)
+        if is_page:
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "close", close)
+    assert append(workspace, LOG, lambda _: "new\n")
+    assert page.read_bytes() == b"old\nnew\n"
+
+
 def test_what_stands_there_already_is_confirmed_before_it_is_called_kept(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,7 +42,7 @@ def told(answer: Answer) -> str:
 HIDDEN = [
     "- W(private) @Peter: {}", "* O(c=0.9, private, i=1) @Ирина: {}", "+ B（private） @爱丽丝： {}",
     '- W(task="a: (b)", private) @X: {}', "1. S(private): {}", "> - W(private=true): {}", "- [ ] W(private): {}",
-    "  - W(key=db,private): {}", "- W(private, c=zz: {}", "- W(Private) {}", "- w( private ) @X: {}", "W(private): {}",
+    "  - W(key=db,private): {}", "- W(private, c=zz: {}", "- W(PRIVATE, c=zz: {}", "- W(Private) {}", "- w( private ) @X: {}", "W(private): {}",
     "| name | O(private) @X: {} |", "说过 W（private） @李：{}", "- W(private) @X:\n  {}", "- W(key=db,\n  private) @X: {}", "- W(\n  private): {}",
     "- W(private): x\n    {}", "- W(private): x\n  - a child: {}", "- W(private): x\n  - a child:\n    - and its own: {}",
     "- W(private): x\n\n  another paragraph: {}", "- W(private): x\n\n      code: {}", "- W(private): x\n  ```\n  {}\n  ```",

@@ -38,7 +38,7 @@ def stands(server: Postgres, name: str = "notes") -> dict[str, str]:
 
 def committed(root: Path) -> str:
     """Commit every page of a folder; the commit."""
-    if not (root / ".git").exists():
+    if not (root / ".git").exists() and not (root.parent / ".git").exists():
         git(root, "init", "-q", "-b", "main")
     git(root, "add", "--", "memory")
     git(root, "commit", "-qm", "x")
@@ -83,8 +83,11 @@ def test_forgotten_lines_go(server: Postgres, tmp_path: Path) -> None:
     assert "tea" not in bytes(row[0]).decode() and "tea" not in row[1] and "кофе" in bytes(row[0]).decode()
 
 
-def test_a_commit_is_cited_where_it_holds_the_page(server: Postgres, tmp_path: Path) -> None:
+@pytest.mark.parametrize("above", [False, True])
+def test_a_commit_is_cited_where_it_holds_the_page(server: Postgres, tmp_path: Path, above: bool) -> None:
     """A page that was committed since is not sent again, but cited by it; one that was edited since is not."""
+    if above:  # the workspace is a folder of a repository
+        git(tmp_path, "init", "-q", "-b", "main")
     root = write_pages(tmp_path / "w", PAGES).root
     publish(server, root)
     heads = "SELECT path, head FROM memctl.pages ORDER BY path"

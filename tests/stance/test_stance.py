@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import example, given, strategies as st
+from store_helpers import table
 from strategies import fact_texts, growth, names
 
 from memctl.facts import Fact, Kind
@@ -60,47 +61,9 @@ def test_what_is_written_is_right(language: str) -> None:
     assert found >= 0.8 * speaking
 
 
-@pytest.mark.parametrize(
-    ("belief", "fact", "expected"),
-    [
-        ("O @Peter: Wants concise replies.", "W @Peter: Peter no longer wants concise replies.", "ended"),
-        ("O @Tom: Likes jazz.", "W @Tom @Ann: Ann told Tom that she hates jazz.", "against?"),
-        ("O @Peter: Likes beer.", "B @Peter: Peter changed his mind about beer.", "ended"),
-        ("O @Ира: Курит на балконе.", "B @Ира: Ира больше не курит на балконе.", "ended"),
-        ("O @李雷: 喝咖啡放糖。", "W @李雷: 李雷喝咖啡不放糖了。", "against?"),
-        ("O @Anna: Prefers short answers to tables.", "W @Anna: Prefers long answers to tables.", "against?"),
-        (
-            "O @Анна: Предпочитает короткие ответы вместо таблиц.",
-            "W @Анна: Предпочитает длинные ответы вместо таблиц.",
-            "against?",
-        ),
-        ("O @小李: 喜欢便宜的火车胜过飞机。", "W @小李: 喜欢贵的火车胜过飞机。", "against?"),
-        ("O @Anna: Prefers morning meetings, before 10.", "O @Anna: Prefers meetings after 11.", "ended?"),
-        ("O @Site: Needs brighter colours.", "O @Site: Should have calmer colours.", "ended?"),
-        # A letter tells one of its kind from another.
-        ("O @Anna: Takes vitamin C.", "W @Anna: Takes vitamin D.", "for?"),
-        ("O @Anna: Takes vitamin C.", "W @Anna: No longer takes vitamin D.", "against?"),
-        ("O @Anna: Likes plan A.", "O @Anna: Likes plan B.", "ended?"),
-        ("O @Анна: Принимает витамин С.", "W @Анна: Принимает витамин Д.", "for?"),
-        ("O @Анна: Любит группу «А».", "O @Анна: Не любит группу «Б».", "ended?"),
-        ("O @小李: 喜欢方案A。", "O @小李: 喜欢方案B。", "ended?"),
-        ("O @小李: 喜欢方案A。", "O @小李: 喜欢方案A。", "for"),
-        # So do small words and their order, and what ends is no part of something else.
-        ("O @Anna: Prefers meetings before lunch.", "O @Anna: Prefers meetings after lunch.", "ended?"),
-        ("O @Anna: Sleeps under two blankets.", "W @Anna: Sleeps on two blankets.", "for?"),
-        ("O @Anna: Likes all dogs.", "O @Anna: Likes some dogs.", "ended?"),
-        ("O @Anna: Likes tea only at night.", "W @Anna: Likes tea.", "for?"),
-        ("O @Anna: Thinks tabs are better than spaces.", "O @Anna: Thinks spaces are better than tabs.", "for?"),
-        ("O @Anna: Likes the old office.", "O @Anna: No longer likes the new office.", "ended?"),
-        ("O @Anna: Likes coffee.", "B @Anna: Quit the coffee club.", "against?"),
-        ("O @Анна: Хочет уйти из отдела.", "O @Анна: Хочет уйти в отдел.", "ended?"),
-        ("O @Анна: Ставит чашку под стол.", "W @Анна: Ставит чашку за стол.", "for?"),
-        ("O @Анна: Любит кофе.", "B @Анна: Бросила пить кофе после ужина.", "against?"),
-        ("O @小李: 喜欢旧办公室。", "O @小李: 不再喜欢新办公室。", "ended?"),
-        ("O @Анна: Предпочитает встречи до 10.", "O @Анна: Теперь предпочитает встречи после 11.", "ended?"),
-    ],
-)
+@pytest.mark.parametrize(("belief", "fact", "expected"), table("retractions"))
 def test_a_retraction_or_a_reversal_never_counts_for(belief: str, fact: str, expected: str) -> None:
+    """A letter tells one of its kind from another; so do small words and their order, and what ends is no part of something else."""
     assert verdict(belief, fact) == expected
 
 

@@ -74,6 +74,22 @@ def test_lines_that_both_hold_are_left_alone(why: str, one: str, other: str) -> 
     assert judged(one, other, Kind.WORLD, "Anna") == "", why
 
 
+@pytest.mark.parametrize(("who", "older", "of_owner", "of_them"), table("lines-without-a-name"))
+def test_a_line_without_a_name_is_the_owners_unless_its_text_says_whose(
+    tmp_path: Path, who: str, older: str, of_owner: str, of_them: str
+) -> None:
+    for newer, by in ((of_owner, None), (of_them, "new")):
+        logs = {"memory/2025-11-01.md": f"- W @{who}: {older} ^old\n", "memory/2025-11-20.md": f"- W: {newer} ^new\n"}
+        (held,) = memory_on(write_pages(tmp_path / str(by), logs), TODAY).facts()
+        assert held.perhaps_superseded_by == by
+
+
+@pytest.mark.parametrize(("one", "other"), table("opinions-guessed"))
+def test_an_opinion_is_changed_by_a_guess_and_a_fact_is_not(one: str, other: str) -> None:
+    rules = [judged(one, other, kind, "Anna") for kind in (Kind.OPINION, Kind.WORLD)]
+    assert rules == ["replaced: change", "replaced: hearsay"]
+
+
 @pytest.mark.parametrize(("one", "other"), table("facts-asked-about"))
 def test_facts_that_share_a_telling_word_are_asked_about(one: str, other: str) -> None:
     """Of one entity, in other words: how the old state ended, another value, another place."""

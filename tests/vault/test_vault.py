@@ -180,6 +180,7 @@ def test_nothing_public_has_it(root: Path) -> None:
         (["retain", "W(sealed) @Home: the code is 4711"], "", 15, "never an argument"),
         (["retain", "--sealed"], " \n", 2, "1 to 8,000 bytes"),
         (["retain", "--sealed"], "x" * 8001, 2, "1 to 8,000 bytes"),
+        (["retain", "--sealed", "--date", "last month"], "x", 2, "--date 'last month' is not a day"),
         (["recall", "door", "--unseal"], "", 2, "on a terminal alone"),
         (["recall", "door", "--unseal", "--json"], "", 2, "on a terminal alone"),
         (["show", "memory/2025-11-01.md#L3", "--unseal"], "", 2, "on a terminal alone"),

@@ -159,7 +159,9 @@ def hash_of(names: list[str]) -> str:
     """Of the files of the tree below these names."""
     paths = [path for name in names for path in sorted([TREE / name, *(TREE / name).rglob("*")]) if path.is_file()]
     parts = [
-        b"%s\0%s\0" % (os.fsencode(path), path.read_bytes()) for path in paths if path.parent.name != "__pycache__"
+        b"%s\0%s\0" % (os.fsencode(path.relative_to(TREE)), path.read_bytes())
+        for path in paths
+        if path.parent.name != "__pycache__"
     ]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
@@ -202,7 +204,7 @@ def run_pytest(words: list[str], plugin: object, then: Callable[[], object] = in
         return code
 
     if in_fork(run, None):
-        sys.exit(f"{printed.read_text('utf-8', 'replace')[-6000:]}\nWithout a mutant these tests must pass.")
+        sys.exit(f"{printed.read_text('utf-8', 'replace')[-6000:]}\nWithout a mutant, all tests must pass.")
 
 
 def _wait(child: int, limit: float | None) -> int:

@@ -338,7 +338,8 @@ def test_one_common_word_of_a_long_prompt_brings_no_line_of_whom_it_names(tmp_pa
     memory = memory_on(pages(tmp_path, f"- W @Anna: Has a team in Lisbon\n- W: The kettle is red\n{many}"))
     rare = "tokenizer latency benchmark kernel allocator scheduler mutex deadlock profiler compiler linker assembler bytecode opcode heap stack register cache pipeline"
     assert memory.beside_prompt(f"Ask Anna to look at this, for the team: {rare}", 2000, 20) == ""
-    assert "Lisbon" in memory.beside_prompt("Where does Anna have a team?", 2000, 20)
+    told = memory.beside_prompt("Where does Anna have a team?", 2000, 20)
+    assert "Lisbon" in told and "[…]" not in told
     assert memory.beside_prompt(f"Look at this for the team and its trip: {rare}", 2000, 20) == "", (
         "nor do two, nobody's"
     )

@@ -158,24 +158,8 @@ def test_two_voices_from_outside_are_nobodys_conflict(tmp_path: Path) -> None:
 
 # -- words ------------------------------------------------------------------------------------------------------------
 
-DISAGREE = [
-    ("10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb", "conflict: denied"),
-    ("10-30 W @А: Ест грибы. ^aa", "11-16 W @А: Грибы не ест. ^bb", "conflict: denied"),
-    ("10-30 W @康: 吃海鲜。 ^aa", "11-16 W @康: 不吃海鲜。 ^bb", "conflict: denied"),
-    ("11-03 B(t=2025-11-02) @A: Took a sailing course in Kiel. ^aa", "11-10 W @A: Has never taken a sailing course. ^bb", "conflict: never"),
-    ("11-03 B(t=2025-11-02) @А: Ходила на выставку керамики. ^aa", "11-10 W @А: Никогда не ходила на выставки керамики. ^bb", "conflict: never"),
-    ("11-03 B(t=2025-11-02) @康: 参加了陶艺培训班。 ^aa", "11-10 W @康: 从没参加过陶艺培训班。 ^bb", "conflict: never"),
-    ("11-01 W @flat: The bedroom is quiet. ^aa", "11-19 W @flat: The bedroom is noisy. ^bb", "conflict: opposite"),
-    ("11-01 W @дом: Спальня тихая. ^aa", "11-19 W @дом: Спальня шумная. ^bb", "conflict: opposite"),
-    ("11-01 W @房: 卧室很安静。 ^aa", "11-19 W @房: 卧室很吵。 ^bb", "conflict: opposite"),
-    ("11-01 W @flat: Is quiet. ^aa", "11-19 W @flat: Is noisy. ^bb", "conflict: opposite"),
-    ("11-14 W @oak: The table seats 12 people. ^aa", "11-14 W @oak: The table seats 8 people. ^bb", "conflict: number"),
-    ("11-14 W @зал: В зале пять дверей. ^aa", "11-14 W @зал: В зале семь дверей. ^bb", "conflict: number"),
-    ("11-14 W @桌: 能坐十二个人。 ^aa", "11-14 W @桌: 能坐八个人。 ^bb", "conflict: number"),
-]  # fmt: skip
 
-
-@pytest.mark.parametrize(("one", "other", "rule"), DISAGREE)
+@pytest.mark.parametrize(("one", "other", "rule"), table("words-that-disagree"))
 def test_words_that_disagree(tmp_path: Path, one: str, other: str, rule: str) -> None:
     (conflict,) = found(told(tmp_path, one, other, "11-21 W @A @flat @oak: Something else was said. ^cc"))
     assert [hit.ref for hit in conflict.sides] == ["aa", "bb"]
@@ -262,7 +246,13 @@ def current(workspace: Workspace, words: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("pair", "chosen"),
-    [*zip([*SAME_DAY[:7], *(entry[:2] for entry in DISAGREE)], itertools.cycle(["aa", "bb"]), strict=False)],
+    [
+        *zip(
+            [*SAME_DAY[:7], *(entry[:2] for entry in table("words-that-disagree"))],
+            itertools.cycle(["aa", "bb"]),
+            strict=False,
+        )
+    ],
 )
 def test_what_is_resolved_is_never_listed_again(tmp_path: Path, pair: tuple[str, str], chosen: str) -> None:
     workspace = told(tmp_path, *pair)

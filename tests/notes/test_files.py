@@ -394,6 +394,15 @@ def test_a_derived_folder_that_others_may_read_is_closed_to_them(workspace: Work
 
 
 @posix
+def test_a_derived_folder_of_somebody_else_is_theirs_to_close(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.memory.mkdir(0o755)
+    failing(monkeypatch, "chmod", errno.EPERM)
+    assert retain(memory_on(workspace), [read_fact("One")], DAY).kept
+
+
+@posix
 def test_a_token_that_others_could_read_is_not_made_to_look_secret(workspace: Workspace) -> None:
     retain(memory_on(workspace), [read_fact("One")], DAY)
     token = workspace.memory / "token"

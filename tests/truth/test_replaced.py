@@ -74,6 +74,11 @@ def test_lines_that_both_hold_are_left_alone(why: str, one: str, other: str) -> 
     assert judged(one, other, Kind.WORLD, "Anna") == "", why
 
 
+@pytest.mark.parametrize(("one", "other"), table("done-once"))
+def test_in_a_conversation_what_was_done_once_changes_no_number(one: str, other: str) -> None:
+    assert judged(one, other) == ""
+
+
 @pytest.mark.parametrize(("who", "older", "of_owner", "of_them"), table("lines-without-a-name"))
 def test_a_line_without_a_name_is_the_owners_unless_its_text_says_whose(
     tmp_path: Path, who: str, older: str, of_owner: str, of_them: str

@@ -93,27 +93,8 @@ def test_two_values_on_one_day_disagree(tmp_path: Path, lines: tuple[str, str]) 
     assert conflict.rule == "same slot, same day, other value"
 
 
-IN_ORDER = [
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-05 W @A: Lives in Leipzig. ^bb"),
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Now lives in Leipzig. ^bb"),
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Actually lives in Leipzig. ^bb"),
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W(supersedes=aa) @A: Lives in Leipzig. ^bb"),
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W(corrects=aa) @A: Lives in Leipzig. ^bb"),
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Lives in Berlin, in Mitte. ^bb"),
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Lives in Germany. ^bb"),
-    ("11-03 W(key=city) @A: Lives in Berlin. ^aa", "11-03 W(key=city) @A: Живёт в Берлине. ^bb"),
-    ("11-03 W(key=city,t=2020..2021) @A: Lives in Berlin. ^aa", "11-03 W(key=city) @A: Lives in Leipzig. ^bb"),
-    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @B: Lives in Leipzig. ^bb"),
-    ("11-03 W(key=editor) @A: Uses Vim. ^aa", "11-03 W(key=editor) @A: Uses Vim with tmux. ^bb"),
-    ("11-03 W(key=city,until=2025-11-10) @A: In Berlin. ^aa", "11-03 W(key=city,until=2025-11-10) @A: In Rome. ^bb"),
-    ("11-14 W @桌: 能坐12个人。 ^aa", "11-14 W @桌: 能坐十二个人。 ^bb"),
-    ("11-03 W(key=city,t=2025-10-01..) @A: In Berlin. ^aa", "11-03 W(key=city,t=2025-10-20..) @A: In Rome. ^bb"),
-    ("11-03 W(key=city,t=2025-10-01..) @A: In Berlin. ^aa", "11-09 W(key=city,t=2025-10-01..) @A: In Rome. ^bb"),
-]
-
-
-@pytest.mark.parametrize("lines", IN_ORDER)
-def test_what_time_or_words_put_in_order_does_not(tmp_path: Path, lines: tuple[str, str]) -> None:
+@pytest.mark.parametrize("lines", table("versions-in-order"))
+def test_what_time_or_words_put_in_order_does_not(tmp_path: Path, lines: list[str]) -> None:
     assert found(told(tmp_path, *lines)) == []
 
 
@@ -294,6 +275,19 @@ def test_the_loser_was_true_until_then(fish: Workspace) -> None:
     (lost,) = (hit for hit in ask(fish, "fish").hits if hit.content == "Eats fish.")
     assert not lost.retracted
     assert str(lost.valid) == "2025-10-30..2025-11-09"
+
+
+@pytest.mark.parametrize(
+    "cities", [("Berlin", "Leipzig", "Bonn"), ("Берлине", "Лейпциге", "Бонне"), ("柏林", "里斯本", "汉堡")]
+)
+def test_a_hit_has_every_version_of_its_slot(tmp_path: Path, cities: tuple[str, str, str]) -> None:
+    """Whichever of them the words found."""
+    lives = "住在{}" if cities[0] == "柏林" else "Живёт в {}" if cities[0] == "Берлине" else "Lives in {}"
+    lines = (f"11-0{day} W @Vera: {lives.format(city)} ^x{day}" for day, city in enumerate(cities, 1))
+    memory = memory_on(told(tmp_path, *lines), TODAY)
+    for city in cities:
+        hits = memory.recall(city, history=True).hits
+        assert hits and all([version.ref for version in hit.history] == ["x1", "x2", "x3"] for hit in hits)
 
 
 @pytest.mark.parametrize(("older", "newer"), table("values-side-by-side"))

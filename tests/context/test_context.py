@@ -412,6 +412,10 @@ def test_a_day_leaves_with_all_its_lines() -> None:
     kept = newest_days(items, 400, estimate)
     days = {day: sum(i.day == day for i in kept) for day in {i.day for i in kept}}
     assert kept and set(days.values()) == {5}
+    for room in range(400, 600):  # and no day is left out for which there is room
+        sent = len(newest_days(items, room, estimate))
+        fits, more = (sum(estimate(each.line) + 1 for each in items[:count]) for count in (sent, sent + 5))
+        assert sent and fits <= room - 16 < more
     one_day = newest_days([item(line=n) for n in range(200)], 400, estimate)
     assert len(one_day) % 4 == 0 and 0 < len(one_day) < 40
     assert len(newest_days([item(line=n) for n in range(3)], 60, estimate)) in (1, 2)

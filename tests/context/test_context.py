@@ -493,11 +493,10 @@ def test_many_untrusted_lines_crowd_nothing_out(tmp_path: Path) -> None:
 def test_what_the_core_says_is_not_said_again(tmp_path: Path) -> None:
     """Nor is a line twice in one pack, nor the copy that reflect wrote beside its original."""
     said = "Peter prefers concise replies on all channels"
-    workspace = pages(
-        tmp_path, f"- O(0.9) @Peter: {said}\n- W @Peter: Peter lives in Lisbon\n", memory=f"# Core\n\n- {said}\n"
-    )
-    made = pack(workspace, "what does Peter prefer, and where does he live?")
-    assert made.text.count(said) == 1 and made.text.count("Peter lives in Lisbon") == 1
+    log = f"- O(0.9) @Peter: {said}\n- W @Peter: Peter lives in Lisbon\n- W @Anna: Anna drives to Riga on Mondays\n"
+    workspace = pages(tmp_path, log, memory=f"# Core\n\n- {said}\n- Anna drives to work\n- Riga meets on Mondays\n")
+    made = pack(workspace, "what does Peter prefer, where does he live, and where does Anna drive to on Mondays?")
+    assert [made.text.count(each) for each in (said, "Peter lives in Lisbon", "drives to Riga")] == [1, 1, 1]
     station = Workspace(reflected_copy(tmp_path / "s").resolve())
     after = pack(station, "what is in production on PostgreSQL?", budget=20_000)
     assert after.text.count("In production on PostgreSQL 16.4 since 04:10") == 1

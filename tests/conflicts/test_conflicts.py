@@ -90,7 +90,7 @@ SAME_DAY = [
 def test_two_values_on_one_day_disagree(tmp_path: Path, lines: tuple[str, str]) -> None:
     (conflict,) = found(told(tmp_path, *lines))
     assert {hit.ref for hit in conflict.sides} == {"aa", "bb"}
-    assert conflict.rule == "same slot, same day, other value"
+    assert (conflict.kind, conflict.rule) == ("conflict", "same slot, same day, other value")
 
 
 @pytest.mark.parametrize("lines", table("versions-in-order"))

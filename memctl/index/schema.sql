@@ -135,6 +135,13 @@ CREATE VIEW alias AS SELECT * FROM named WHERE EXISTS (SELECT 1 FROM entity WHER
     AND (NOT outside OR NOT (key IN (SELECT key FROM named WHERE NOT outside)
     OR EXISTS (SELECT 1 FROM mention JOIN trusted ON trusted.id = mention.entry WHERE mention.name = named.key)));
 
+-- Pages of entities that say nothing but their title, beside copies, and that no line names which all may see: their names may
+-- be those of private lines alone. A belief in bank/opinions.md is made of another line.
+CREATE VIEW unnamed AS SELECT path FROM page WHERE id IN (SELECT page FROM naming WHERE NOT note)
+    AND NOT EXISTS (SELECT 1 FROM public WHERE public.page = page.id AND (role <> 'heading' OR heading <> title))
+    AND NOT EXISTS (SELECT 1 FROM named JOIN mention ON mention.name = named.key JOIN public ON public.id = mention.entry
+    WHERE named.page = page.id AND is_trusted AND (is_told OR role <> 'fact'));
+
 -- Terms come analysed (language/analyzer.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
 CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);

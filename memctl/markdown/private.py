@@ -23,6 +23,7 @@ _MOST = 40  # lines over which a head may go on
 _ID = re.compile(
     r"(?:[\^\"]|^(?=o-)|(?<!\S)(?:[+-]|[^\s:]{1,6}:(?=[fo]-)))([A-Za-z0-9][A-Za-z0-9-]{0,63})", re.MULTILINE
 )
+_CITATION = re.compile(r"#(?:L\d|\^)")  # of a line, or of a belief
 _MADE_ID = re.compile(r"[fo]-[0-9a-hjkmnp-tv-z]{8}")
 _BULLET = re.compile(r"[\s>]*(?:[-*+]|\d{1,9}[.)])\s")
 
@@ -94,15 +95,23 @@ def private_lines(page: Page, refs: Collection[str] = (), mark: _Mark = _PRIVATE
 
 
 def _emptied(page: Page, hidden: Set[int]) -> set[int]:
-    """The lines of sections of managed blocks all of whose citations are hidden: a task is a heading, and as it was told."""
+    """What else was made of hidden lines: in a managed block that holds one, what cites no line, such as related names; and
+    the sections all of whose citations are hidden: a task is a heading, and as it was told."""
+    from .markers import is_marker
+
     sections: dict[tuple[str, int], set[int]] = defaultdict(set)
-    headings = 0
+    headings, stale, gone = 0, {e.block for e in page.entries if e.block and e.span.line in hidden}, set[int]()
     for entry in page.entries:
         headings += entry.role.value == "heading"
-        if entry.block:
-            sections[entry.block, headings].update(range(entry.span.line, entry.span.end_line + 1))
+        span = range(entry.span.line, entry.span.end_line + 1)
+        text = page.lines[span.start - 1 : span.stop - 1]
+        if entry.block and not is_marker(text[0]):
+            sections[entry.block, headings].update(span)
+            if entry.block in stale and entry.role.value in ("text", "item") and not _CITATION.search("\n".join(text)):
+                gone.update(span)
     cited = {number for number, line in enumerate(page.lines, 1) if "](" in line}
-    return {number for lines in sections.values() if lines & cited and lines & cited <= hidden for number in lines}
+    hidden = hidden | gone
+    return gone.union(*(lines for lines in sections.values() if lines & cited and lines & cited <= hidden))
 
 
 def private_lines_of_text(text: str, refs: Collection[str] = (), mark: _Mark = _PRIVATE) -> frozenset[int]:
@@ -141,10 +150,18 @@ def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
 
 
 def without_lines(text: str, hidden: Collection[int]) -> str:
-    """A text with these of its lines blank; line numbers stay."""
+    """A text with these of its lines blank; line numbers stay.
+
+    A managed block that loses one loses its hash as well, by which a guess of what stood there could be proved.
+    """
     if not hidden:
         return text
+    from .markers import find_blocks
+
     parts = _BREAK.split(text)
+    for block in find_blocks(parts[::2]):
+        if not {*range(block.begin, block.end)}.isdisjoint(hidden):
+            parts[2 * block.begin - 2] = parts[2 * block.begin - 2].replace(f" sha={block.sha}", "")
     for number in hidden:
         at = 2 * (number - 1)
         joins = parts[at - 1 : at] == ["\r"] and parts[at + 1 : at + 2] == ["\n"]

@@ -44,7 +44,9 @@ class Workspace:
 
     root: Path  # absolute and free of symbolic links
     settings: Settings = Settings()  # noqa: RUF009 - a NamedTuple cannot change
-    hides: frozenset[str] | None = None  # ids of private lines: pages are read without them and what cites them
+    hides: frozenset[str] | None = (
+        None  # ids of private lines: pages are read without them and what cites them; and paths of pages that are left out
+    )
     command: str | None = None  # the call of the command line whose writes `undo` may take back
 
     @property
@@ -93,7 +95,10 @@ class Workspace:
         while folders:  # a loop: a tree may be deeper than Python's stack
             found += self._list(folders.pop(), folders)
         # Two names that are not UTF-8 may be spelled alike; one line about them is enough.
-        return list({page.path: page for page in sorted(found, key=itemgetter(0))}.values())
+        left_out = self.hides or ()
+        return list(
+            {page.path: page for page in sorted(found, key=itemgetter(0)) if page.path not in left_out}.values()
+        )
 
     def is_page(self, path: str) -> bool:
         """True for a contained path that `scan` may list: no hidden file, nothing ignored, Markdown."""
@@ -101,6 +106,7 @@ class Workspace:
         above = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
         return (
             path.lower().endswith((".md", ".markdown"))
+            and path not in (self.hides or ())
             and not any(part.startswith(".") or part in SKIPPED for part in parts)
             and not any(self._ignored(each) for each in above)
             and not any(_is_workspace(self.root / folder) for folder in above[:-1])

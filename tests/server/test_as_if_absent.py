@@ -28,8 +28,6 @@ from strategies import examples
 from memctl.agents.act import act
 from memctl.agents.hooks import answer_hook
 from memctl.errors import MemctlError
-from memctl.index.heal import with_index
-from memctl.index.queries.entries import private_refs
 from memctl.index.resident import Resident
 from memctl.markdown.private import without_private_lines
 from memctl.memory import Memory
@@ -131,11 +129,12 @@ def pair(random: Random, folder: Path) -> tuple[Workspace, Workspace]:
     first = write_pages(folder / "a", Maker(random).pages())
     if random.random() < 0.5:
         memory_on(first).reflect()
-    refs = with_index(first, lambda index: memory_on(first).bound(index).synced() and private_refs(index))
+    view = memory_on(first).public().workspace
+    # Without private lines there would be no page of a name that they alone have.
+    texts = {page.path: (first.root / page.path).read_bytes().decode() for page in view.scan()}
     shutil.rmtree(first.root / ".memory")  # what reflect remembers to ask about
-    texts = {path.relative_to(first.root).as_posix(): path.read_bytes().decode() for path in first.root.rglob("*.md")}
     return first, write_pages(
-        folder / "b", {path: _Text(without_private_lines(text, refs)) for path, text in texts.items()}
+        folder / "b", {path: _Text(without_private_lines(text, view.hides or ())) for path, text in texts.items()}
     )
 
 

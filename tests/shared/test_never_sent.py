@@ -106,6 +106,25 @@ def test_a_page_of_hidden_lines_alone_is_not_sent(server: Postgres, tmp_path: Pa
     assert [row[1] for row in b[0]] == ["memory/2025-11-27.md"]
 
 
+@pytest.mark.parametrize("name", ["Oncologist-Zebra", "Онколог-Зебра", "肿瘤科医生"])
+def test_a_name_that_only_hidden_lines_have_is_not_sent(server: Postgres, tmp_path: Path, name: str) -> None:
+    """Reflect made its page and named it on others; then the lines turned private, and reflect ran once more or did not."""
+    path, day = "memory/2025-11-27.md", "# Day\n\n## Retain\n\n{}\n{}\n- W @Anna: Dives\n- W @Anna: Sings\n{}\n"
+    lines = [f"- W @{name}: Likes tea", f"- W @{name}: Sees @Anna", f"- W @Anna: Visits @{name} ^seen"]
+    workspace = write_pages(tmp_path / "w", {path: day.format(*lines)})
+    memory = memory_on(workspace)
+    memory.reflect()
+    assert name in bytes_of(published(server, workspace.root, {}))
+    hidden = [line.replace("- W", "- W(private)") for line in lines]
+    for has_seen in (False, True):
+        told = bytes_of(published(server, workspace.root, {path: day.format(*hidden)}))
+        assert name.split("-")[0].lower() not in told.lower() and "Sings" in told
+        assert ("sha=" in told) is has_seen  # the hash of a block that lost a line would prove a guess of it
+        assert [row[1] for row in stored(server)[0]] == ["bank/entities/Anna.md", path]
+        memory.reflect()
+    assert (workspace.root / f"bank/entities/{name}.md").exists()  # the owner's
+
+
 def test_what_cites_a_hidden_line_goes_with_it(server: Postgres, tmp_path: Path) -> None:
     """Evidence and copies, on any page."""
     opinions = (

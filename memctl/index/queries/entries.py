@@ -20,11 +20,13 @@ from ..row import Row
 
 
 def private_refs(index: Index) -> frozenset[str]:
-    """The ids that others may not read, and of the beliefs that such lines state; asked for once until the index changes."""
+    """The ids that others may not read, and of the beliefs that such lines state; where there are any, the paths of `unnamed`
+    pages as well. Asked for once until the index changes."""
 
     def found() -> frozenset[str]:
         refs = index.column("SELECT ref FROM hidden")
-        return frozenset([*refs, *(f"o-{ref.removeprefix('f-')}" for ref in refs)])
+        pages = index.column("SELECT path FROM unnamed") if refs else ()
+        return frozenset([*refs, *(f"o-{ref.removeprefix('f-')}" for ref in refs), *pages])
 
     return index.remembered("private", found)
 

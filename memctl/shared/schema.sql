@@ -1,5 +1,5 @@
 -- Shared memory on PostgreSQL. Derived from the Markdown of those who publish: drop it, and let everybody publish again.
--- Each table is distributed by workspace, which is in every key (docs/shared.md). Who may see a row is a question of its
+-- Each table can be distributed by workspace, which is in every key (docs/shared.md). Who may see a row is a question of its
 -- team, the name of a role: whoever is a member of it.
 
 CREATE SCHEMA memctl;
@@ -22,11 +22,12 @@ CREATE TABLE memctl.workspaces (
     model      text NOT NULL DEFAULT '',                  -- whose vectors its pages have; empty: they have none
     means      bytea NOT NULL DEFAULT '',                 -- what that model makes of fixed sentences, by which it is known
     publisher  text NOT NULL DEFAULT current_user,
-    published  timestamptz NOT NULL DEFAULT now()         -- for people to read: nothing is decided by a clock
+    published  timestamptz NOT NULL DEFAULT now(),        -- for people to read: nothing is decided by a clock
+    UNIQUE (workspace, team)
 );
 
 CREATE TABLE memctl.pages (
-    workspace text NOT NULL REFERENCES memctl.workspaces ON DELETE CASCADE,
+    workspace text NOT NULL,
     path      text NOT NULL,
     team      text NOT NULL,
     revision  bigint NOT NULL,                            -- in which it came or changed
@@ -37,7 +38,10 @@ CREATE TABLE memctl.pages (
     lacking   integer NOT NULL DEFAULT 0,                 -- at most so many texts of it have no vector here
     keys      bigint[] NOT NULL DEFAULT '{}',             -- hashes of those that have one,
     codes     bytea[] NOT NULL DEFAULT '{}',              -- and their vectors, 8 bits a component
-    PRIMARY KEY (workspace, path)
+    -- A page is of the team of its workspace: else a stranger's would stand among those of a name. The team is in the key, so that
+    -- the row of a stranger, until it is refused, keeps nobody waiting; and deferred, for a workspace goes over to another team.
+    PRIMARY KEY (workspace, path, team),
+    FOREIGN KEY (workspace, team) REFERENCES memctl.workspaces (workspace, team) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX pages_revision ON memctl.pages (workspace, revision);
 CREATE INDEX pages_terms ON memctl.pages USING gin (terms) WITH (fastupdate = off);
@@ -57,14 +61,13 @@ END $$;
 -- Whoever owns the tables sees all of them: let that be an administrator.
 ALTER TABLE memctl.workspaces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memctl.pages ENABLE ROW LEVEL SECURITY;
-CREATE POLICY by_team ON memctl.workspaces USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')));
--- A page is of a workspace that one sees, and of its team: else a stranger's page would stand among those of a name, or take the place of one.
-CREATE POLICY by_team ON memctl.pages USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')))
-    WITH CHECK (EXISTS (SELECT FROM memctl.workspaces AS its WHERE its.workspace = pages.workspace AND its.team = pages.team));
+-- Without a subquery, which Citus refuses; no such role, no rows.
+CREATE POLICY by_team ON memctl.workspaces USING (pg_has_role(to_regrole(quote_ident(team)), 'MEMBER'));
+CREATE POLICY by_team ON memctl.pages USING (pg_has_role(to_regrole(quote_ident(team)), 'MEMBER'));
 
 -- Which workspaces hold which of these words. Under row-level security no index over arrays is used, since its operators
 -- are not leakproof; so this looks as the owner (by the index: a scan unpacks every array), and answers for the teams of who asks: the role that was set, or the login.
--- pg_temp is named, and last: else a temporary table of who asks would stand for pg_roles.
+-- pg_temp is named, and last: else what who asks has there would stand for a name in here.
 CREATE FUNCTION memctl.holding(words text[]) RETURNS TABLE (workspace text, word text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
     AS $$
@@ -72,10 +75,9 @@ CREATE FUNCTION memctl.holding(words text[]) RETURNS TABLE (workspace text, word
         FROM unnest(words) AS asked (word), LATERAL (
             SELECT DISTINCT page.workspace, page.team FROM memctl.pages AS page WHERE page.terms @> ARRAY[asked.word]
         ) AS found
-        WHERE found.team IN (
-            SELECT rolname FROM pg_roles WHERE pg_has_role(
-                CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END,
-                oid, 'MEMBER'))
+        WHERE pg_has_role(
+            CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END,
+            to_regrole(quote_ident(found.team)), 'MEMBER')
     $$;
 
 GRANT USAGE ON SCHEMA memctl TO PUBLIC;

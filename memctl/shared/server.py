@@ -23,7 +23,7 @@ from ..errors import ExtraMissing, MemctlError, Refused, ServerFailed, Usage
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # else it tells of a lost connection beside us
 
-VERSION = 3  # of schema.sql: raise it with every change there
+VERSION = 4  # of schema.sql: raise it with every change there
 _SETTINGS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '120s'; SET LOCAL search_path = pg_catalog, pg_temp"
 _PATIENCE = {
     "connect_timeout": "10", "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
@@ -324,7 +324,7 @@ class SharedSession:
             run("UPDATE memctl.pages SET team = %s WHERE workspace = %s", [after.team, name])
         sql = (
             "INSERT INTO memctl.pages (workspace, team, revision, path, digest, head, content, terms, lacking, keys, codes) "
-            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path) DO UPDATE SET team = excluded.team, "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path, team) DO UPDATE SET "
             "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
             "content = excluded.content, terms = excluded.terms, lacking = excluded.lacking, keys = excluded.keys, codes = excluded.codes"
         )

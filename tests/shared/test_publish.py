@@ -127,9 +127,14 @@ def test_teams_by_plain_sql(server: Postgres, tmp_path: Path) -> None:
             "DELETE FROM memctl.pages RETURNING 1", "DELETE FROM memctl.workspaces RETURNING 1",
         ):  # fmt: skip
             assert carol.execute(statement).fetchall() == [], statement
-        for team in ("birch", "atlas"):
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        for team, error in (
+            ("birch", psycopg.errors.ForeignKeyViolation),
+            ("atlas", psycopg.errors.InsufficientPrivilege),
+        ):
+            with pytest.raises(error):
                 carol.execute(row.format(team))
+            with pytest.raises(error):
+                carol.execute(row.format(team).replace("bank/evil.md", LOG))
         carol.execute(roles)
         carol.execute("GRANT SELECT ON pg_temp.pg_roles TO PUBLIC")
         assert carol.execute(found).fetchall() == []
@@ -186,6 +191,49 @@ def test_without_git_one_machine_goes_on(server: Postgres, tmp_path: Path) -> No
     with pytest.raises(Refused):
         publish(server, one)
     assert stands(server)[LOG] == (other / LOG).read_text()
+
+
+def test_a_row_that_will_be_refused_keeps_nobody_waiting(server: Postgres, tmp_path: Path) -> None:
+    """A stranger begins to write a page of a name that is not his, and leaves that open."""
+    root = write_pages(tmp_path / "w", {LOG: PAGES[LOG]}).root
+    publish(server, root)
+    with psycopg.connect(server.url("carol")) as carol:
+        row = "INSERT INTO memctl.pages VALUES ('notes', 'memory/2025-11-28.md', 'birch', 1, '', 'evil', '', '{}')"
+        carol.execute(row)
+        write_pages(root, PAGES)
+        assert publish(server, root).sent == ("memory/2025-11-28.md",)
+        with pytest.raises(psycopg.errors.ForeignKeyViolation):
+            carol.commit()
+    assert stands(server)["memory/2025-11-28.md"] == (root / "memory/2025-11-28.md").read_text()
+
+
+def test_a_workspace_goes_over_to_another_team(server: Postgres, tmp_path: Path) -> None:
+    """With its pages, by who is a member of both."""
+    root = write_pages(tmp_path / "w", PAGES).root
+    publish(server, root)
+    server.sql("GRANT birch TO alice")
+    try:
+        assert publish(server, root, team="birch").sent == ()
+    finally:
+        server.sql("REVOKE birch FROM alice")
+    assert server.sql("SELECT DISTINCT team FROM memctl.pages") == [("birch",)] and len(stands(server)) == 2
+    with pytest.raises(Refused, match="taken by another team"):
+        publish(server, root)
+
+
+def test_what_citus_refuses(server: Postgres, tmp_path: Path) -> None:
+    """No policy with a subquery; the workspace in each key, and what refers to another table does so by it."""
+    policies = "SELECT polname, polqual::text ~ 'SUBLINK', coalesce(polwithcheck::text, '') ~ 'SUBLINK' FROM pg_policy"
+    assert server.sql(policies) == [("by_team", False, False)] * 2
+    keys = (
+        "SELECT contype::text, (SELECT attname FROM pg_attribute WHERE attrelid = conrelid AND attnum = conkey[1])::text, confupdtype::text "
+        "FROM pg_constraint WHERE conrelid::regclass::text LIKE 'memctl.%' AND contype IN ('p', 'u', 'f') ORDER BY 1"
+    )
+    assert [row[:2] for row in server.sql(keys)] == [(kind, "workspace") for kind in "fppu"]
+    assert [row[2] for row in server.sql(keys) if row[0] == "f"] == [
+        "a"
+    ]  # no action: the key is never changed by a cascade
+    assert not server.sql("SELECT 1 FROM pg_sequences WHERE schemaname = 'memctl'")
 
 
 def test_two_publishers_at_once(server: Postgres, tmp_path: Path) -> None:

@@ -66,14 +66,23 @@ def at_home(hits: Sequence[Hit], name: str = "notes") -> list[Hit]:
     return found
 
 
-def same(server: Postgres, reader: Memory, root: Path, words: str, **filters: Any) -> int:
-    """How many hits there are; they are those of the public view at home, in its order, with its scores."""
-    with memory_on(Workspace(root.resolve())) as memory:
-        home = memory.public().recall(words, k=10, **filters)
+def as_sent(server: Postgres, folder: Path, name: str = "notes") -> Memory:
+    """A workspace that holds what was sent, and nothing else."""
+    rows = server.sql("SELECT path, content FROM memctl.pages WHERE workspace = %s", name)
+    for path, content in rows:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    return memory_on(Workspace(folder.resolve()))
+
+
+def same(server: Postgres, reader: Memory, home: Memory, words: str, **filters: Any) -> int:
+    """How many hits there are; they are those of another workspace, in its order, with its scores."""
+    with home:
+        there = home.recall(words, k=10, **filters)
     answer = asked(server, reader, words, **filters)
-    assert at_home(answer.hits) == list(home.hits)
-    assert (answer.more, answer.answerable) == (home.more, home.answerable)
-    return len(home.hits)
+    assert at_home(answer.hits) == list(there.hits)
+    assert (answer.more, answer.answerable) == (there.more, there.answerable)
+    return len(there.hits)
 
 
 QUESTIONS = (
@@ -82,28 +91,30 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-def test_the_fixture_answers_as_at_home(server: Postgres, reader: Memory, tmp_path: Path) -> None:
-    """Facts, notes, beliefs and slots in three languages. It has no line from outside, which would stay at home."""
+@pytest.mark.parametrize("has_outside", [True, False])
+def test_the_fixture_answers_as_at_home(server: Postgres, reader: Memory, tmp_path: Path, has_outside: bool) -> None:
+    """Facts, notes, beliefs and slots in three languages. Without lines from outside, which stay at home, it is the public view."""
     root = bare_copy(tmp_path)
-    for page in root.rglob("*.md"):
+    for page in () if has_outside else root.rglob("*.md"):
         if "src=" in (text := page.read_text()):
             page.write_text("\n".join("" if "src=" in line else line for line in text.split("\n")))
     publish(server, root)
-    assert sum(same(server, reader, root, words) for words in QUESTIONS) > 80
-    same(server, reader, root, "release", about=["Curlew"], since="2025-11-01")
+    home = as_sent(server, tmp_path / "sent") if has_outside else memory_on(Workspace(root.resolve())).public()
+    assert sum(same(server, reader, home, words) for words in QUESTIONS) > 80
+    same(server, reader, home, "release", about=["Curlew"], since="2025-11-01")
 
 
 @given(
-    st.lists(line_facts().filter(lambda fact: fact.source in (None, "user")), max_size=5),
+    st.lists(line_facts(), max_size=5),
     any_page(8),
     st.lists(texts(2), min_size=2, max_size=2),
 )
 @settings(
     max_examples=examples(150, 15), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-def test_any_workspace_answers_as_at_home(server: Postgres, facts: list[Any], page: str, words: list[str]) -> None:
-    """Whatever its pages hold: the same rows, the same order, the same scores."""
-    if "src" in page.lower() or "\ud800" in page:
+def test_any_workspace_answers_as_what_is_sent(server: Postgres, facts: list[Any], page: str, words: list[str]) -> None:
+    """Whatever its pages hold: the same rows, the same order, the same scores. The public view's, where no line is from outside."""
+    if "\ud800" in page:
         return
     folder = Path(tempfile.mkdtemp())
     log = "".join(f"- {render(fact)}\n" for fact in facts) or "- W: one\n"
@@ -111,13 +122,31 @@ def test_any_workspace_answers_as_at_home(server: Postgres, facts: list[Any], pa
     server.sql("TRUNCATE memctl.workspaces CASCADE")
     publish(server, root)
     reader = memory_on(write_pages(folder / "r", {}))
+    homes = [as_sent(server, folder / "sent")]
+    if "src" not in (log + page).lower():
+        homes.append(memory_on(Workspace(root.resolve())).public())
     for question in (*words, "", facts[0].text if facts else "one"):
         try:
             memory_on(Workspace(root)).query(question)
         except Exception:
             continue
-        same(server, reader, root, question)
+        for home in homes:
+            same(server, reader, home, question)
     shutil.rmtree(folder)
+
+
+def test_what_a_line_from_outside_changes_at_home(server: Postgres, reader: Memory, tmp_path: Path) -> None:
+    """It counts among the lines there, so that other words are rare: a copy is asked as what was sent is, in another order."""
+    said = "- W: harbour {0}\n- W: tariff {0}\n- W: office harbour {0}\n"
+    log = (
+        "".join(said.format(f"of {name}") for name in ("one", "two"))
+        + "- W(src=web): office office tariff office\n" * 3
+    )
+    root = write_pages(tmp_path / "w", {LOG: log}).root
+    publish(server, root)
+    assert same(server, reader, as_sent(server, tmp_path / "sent"), "harbour office tariff") == 6
+    with pytest.raises(AssertionError):
+        same(server, reader, memory_on(Workspace(root)).public(), "harbour office tariff")
 
 
 def files(reader: Memory, name: str = "notes") -> dict[str, tuple[int, bytes]]:

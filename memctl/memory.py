@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
@@ -212,8 +213,17 @@ class Memory(OpenMemory):
         return reflect.reflect(memory, since=first, dry_run=dry_run, propose=propose, then=ask)
 
     def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:
-        """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""
-        return lookup.show_all(self, [reference] if isinstance(reference, str) else reference, context)
+        """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it.
+
+        A citation of shared memory is looked up in the copy that answered, for the owner alone.
+        """
+        words = [reference] if isinstance(reference, str) else reference
+        if self.workspace.hides is None and any(":" in each.partition("#L")[0] and "#L" in each for each in words):
+            copied = [shared.shown(self, each, context) for each in words]
+            if any(copied):
+                pairs = zip(words, copied, strict=True)
+                return tuple(chain(*(found or lookup.show_all(self, [each], context) for each, found in pairs)))
+        return lookup.show_all(self, words, context)
 
     def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SourceConversation, ...]:
         """The turns in which facts were said, with `context` turns around each, wherever their transcript lies now."""

@@ -132,7 +132,10 @@ def show(
     unseal: bool = UNSEAL,
     source: bool = flag("--source", "The turns of the conversation in which a fact was said, if its transcript is found."),
 ) -> None:  # fmt: skip
-    """Print what references point at, with the lines around it; a line that moved is found by its id."""
+    """Print what references point at, with the lines around it; a line that moved is found by its id.
+
+    A citation of shared memory (NAME:path#L3@COMMIT) is looked up in the copy that answered.
+    """
     if source:
         return print_conversations(call, call.memory.said_in(reference, context))
     passages = call.memory.show(reference, context)

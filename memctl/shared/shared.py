@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ from ..language.analyzer import query_terms, terms
 from ..language.synonyms import expansions
 from ..notes.files import prepare_memory, write_derived
 from ..notes.workspace import Workspace
+from ..recall.lookup import Passage, show
 from ..recall.query import with_aliases
 from ..recall.recall import recall
 from ..recall.surroundings import most_hits
@@ -47,6 +49,7 @@ _NAME = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[^\W_][\w.-]{0,6
 MOST = 20  # workspaces that a question to all is answered from
 _WORDS = 64  # of a question that are looked for there
 _TRIES = 3  # before an answer waits until nobody brings the copy up to date
+_CITED = re.compile(r"(?P<name>[\w.-]+):(?P<place>.+#L[\d-]+L?\d*)(?:@(?P<commit>r\d+|[0-9a-f]{7,64}))?")
 _COMMIT = 12  # characters of a commit in a citation
 _SECONDS = 60.0  # the longest wait for another process that brings the same copy up to date
 _STATE, _HEADS = "copy.json", "heads.json"
@@ -122,9 +125,7 @@ class Shared:
             answers.append((row.workspace, answer))
 
         def cited(name: str, citation: Citation) -> Citation:
-            commit = heads[name].get(citation.path, "")
-            short = commit if commit.startswith("r") else commit[:_COMMIT]
-            return citation._replace(path=f"{name}:{citation.path}", commit=short)
+            return citation._replace(path=f"{name}:{citation.path}", commit=_short(heads[name].get(citation.path, "")))
 
         as_of = str(query.as_of) if query.as_of else None
         answer = merge_answers(answers, k, cited) if answers else Answer(query.words, as_of, (), empty=notes)
@@ -209,6 +210,33 @@ class Shared:
                 return answer, heads
         with copy.alone():
             return recall(self._open(copy), query, k=k, **options), copy.heads()
+
+
+def shown(memory: OpenMemory, reference: str, context: int) -> tuple[Passage, ...]:
+    """The lines of a citation of shared memory, from the copy that answered; none for what is no such citation.
+
+    No server is asked. NothingFound where the copy has the page of another commit, or not at all.
+    """
+    match = _CITED.fullmatch(reference.strip())
+    copy = Copy(memory.workspace, match["name"]) if match and _is_name(match["name"]) else None
+    if not match or not copy or not (state := copy.state()):
+        return ()
+    citation, asked = Citation.parse(match["place"]), match["commit"] or ""
+    path = citation.path if citation else match["place"]
+    there, cure = copy.heads().get(path, ""), f"`memctl recall --in {copy.name}` brings the copy up to date"
+    if not there or not state.whole:
+        raise NothingFound(f"the copy of {copy.name} holds no {path}", cure)
+    if asked != there and not (asked[:1] != "r" and there.startswith(asked)):
+        raise NothingFound(f"the copy of {copy.name} has {path} as of {_short(there)}, not {asked}", cure)
+    passages = show(OpenMemory(copy.workspace, lambda: memory.now), match["place"], context)
+    return tuple(
+        replace(each, citation=each.citation._replace(path=f"{copy.name}:{path}", commit=_short(there)))
+        for each in passages
+    )
+
+
+def _short(commit: str) -> str:
+    return commit if commit.startswith("r") else commit[:_COMMIT]
 
 
 def _unseen(at: SharedSession, names: Sequence[str]) -> NothingFound:

@@ -16,6 +16,7 @@ from face_helpers import TODAY, bare_copy, call, memory_on, write_pages
 from http_helpers import serving
 from hypothesis import HealthCheck, given, settings, strategies as st
 from postgres import PASSWORD, Postgres
+from store_helpers import git
 from strategies import examples, line_facts, pages as any_page, texts
 
 from memctl.errors import NothingFound
@@ -312,6 +313,40 @@ def test_the_command(server: Postgres, tmp_path: Path) -> None:
     assert missing.code == 1 and "shares no workspace nobody with you" in missing.err
     assert call(["recall", "x", "--in", "notes", "-i"], root).code == 2
     assert call(["recall", "x", "--in", "../x"], root).code == 2
+
+
+def test_a_citation_is_opened(server: Postgres, tmp_path: Path) -> None:
+    """By `show`, in the copy that answered, without the server; of another publication, page or name it says which it has."""
+    source = write_pages(tmp_path / "w", PAGES).root
+    publish(server, source)
+    root = write_pages(tmp_path / "r", {LOG: "- W: own\n"}).root
+    reader = memory_on(Workspace(root.resolve()))
+    (hit,) = asked(server, reader, "кофе").hits
+    place = f"notes:{LOG}#L4@r1"
+    assert str(hit.source) == place
+    done = call(["show", place, f"{LOG}#L3", "-C", "0"], root)
+    assert done.out.split("\n")[0] == place and "пьёт кофе по утрам" in done.out and "W: own" in done.out
+    told = json.loads(call(["show", place.removesuffix("@r1"), "--json"], root).out)["passages"]
+    assert told[0]["source"] == place and len(told[0]["lines"]) == 5
+    for other, said in (
+        ("notes:memory/2025-11-27.md#L4@r10", f"the copy of notes has {LOG} as of r1, not r10"),
+        ("notes:memory/2025-11-27.md#L4@abcdef0", f"the copy of notes has {LOG} as of r1, not abcdef0"),
+        ("notes:memory/2020-01-01.md#L4@r1", "the copy of notes holds no memory/2020-01-01.md"),
+        ("notes:../../../memctl.toml#L1@r1", "the copy of notes holds no ../../../memctl.toml"),
+        ("others:memory/2025-11-27.md#L4@r1", "nothing is named"),
+    ):
+        failed = call(["show", other], root)
+        assert failed.code == 1 and said in failed.err, failed.both
+    with pytest.raises(NothingFound):  # nor to a client of the reader's own server
+        reader.public().show(place)
+    git(source, "init", "-q", "-b", "main"), git(source, "add", "memory"), git(source, "commit", "-qm", "x")
+    commit = git(source, "rev-parse", "HEAD").strip()
+    publish(server, source)
+    (hit,) = asked(server, reader, "кофе").hits
+    for cited in (str(hit.source), f"notes:{LOG}#L4@{commit}", f"notes:{LOG}#L4@{commit[:7]}"):
+        assert reader.show(cited)[0].citation == hit.source
+    with pytest.raises(NothingFound, match=f"as of {commit[:12]}, not r1"):
+        reader.show(place)
 
 
 def test_served(server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,20 @@ def test_a_name_that_only_hidden_lines_have_is_not_sent(server: Postgres, tmp_pa
     assert (workspace.root / f"bank/entities/{name}.md").exists()  # the owner's
 
 
+def test_what_a_private_line_ended_is_missing_from_pages_of_the_bank(server: Postgres, tmp_path: Path) -> None:
+    """They are the owner's, and docs/threat-model.md says so; its log has the older line, and what others ask is judged without."""
+    log = "- W(key=db) @Atlas: uses Postgres\n- W @Atlas: is big\n- W @Atlas: is old\n"
+    workspace = write_pages(tmp_path, {"memory/2025-11-26.md": log})
+    memory = memory_on(
+        write_pages(tmp_path, {"memory/2025-11-27.md": "- W(key=db, private) @Atlas: uses zanzibarite\n"})
+    )
+    memory.reflect()
+    pages = {row[1]: bytes_of(((row,),)) for row in published(server, workspace.root, {})[0]}
+    assert "uses Postgres" not in pages["bank/entities/Atlas.md"] and "is big" in pages["bank/entities/Atlas.md"]
+    assert "uses Postgres" in pages["memory/2025-11-26.md"] and "zanzibarite" not in str(pages)
+    assert [hit.content for hit in memory.public().fact("db", "Atlas")] == ["uses Postgres"]
+
+
 def test_what_cites_a_hidden_line_goes_with_it(server: Postgres, tmp_path: Path) -> None:
     """Evidence and copies, on any page."""
     opinions = (

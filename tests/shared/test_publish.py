@@ -14,7 +14,7 @@ from postgres import Postgres
 from store_helpers import at_once, git
 
 from memctl.errors import Refused, ServerFailed, Usage
-from memctl.notes.workspace import Workspace
+from memctl.notes.workspace import Workspace, find_workspace
 from memctl.shared.publish import Published
 
 LOG = "memory/2025-11-27.md"
@@ -97,6 +97,21 @@ def test_a_commit_is_cited_where_it_holds_the_page(server: Postgres, tmp_path: P
         page.write("- W: not committed\n")
     assert publish(server, root).sent == (LOG,)
     assert server.sql(heads) == [(LOG, ""), ("memory/2025-11-28.md", commit)]
+
+
+def test_pages_that_git_ignores_are_named(server: Postgres, tmp_path: Path) -> None:
+    """They are sent, as recall at home finds them, and the publisher hears of it once; `ignore` leaves them out."""
+    root = write_pages(tmp_path / "w", {**PAGES, "mine/x.md": "# X\n"}).root
+    (root / ".gitignore").write_text("mine/\n")
+    committed(root)
+    told = "1 page that git ignores too, such as mine/x.md; `ignore` in memctl.toml leaves pages out"
+    assert publish(server, root, dry_run=True).notes == (told,)
+    assert publish(server, root).notes == (told,) and "mine/x.md" in stands(server)
+    (root / "mine/x.md").write_text("# X\n\nmore\n")
+    assert publish(server, root).notes == ()
+    (root / "memctl.toml").write_text('ignore = ["mine/*"]\n')
+    with memory_on(find_workspace(str(root), {}, root)) as memory:
+        assert memory.shared(server.url("alice")).publish("notes", team="atlas").removed == ("mine/x.md",)
 
 
 def test_a_name_belongs_to_its_team(server: Postgres, tmp_path: Path) -> None:

@@ -213,10 +213,7 @@ class Memory(OpenMemory):
         return reflect.reflect(memory, since=first, dry_run=dry_run, propose=propose, then=ask)
 
     def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:
-        """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it.
-
-        A citation of shared memory is looked up in the copy that answered, for the owner alone.
-        """
+        """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""
         words = [reference] if isinstance(reference, str) else reference
         if self.workspace.hides is None and any(":" in each.partition("#L")[0] and "#L" in each for each in words):
             copied = [shared.shown(self, each, context) for each in words]

@@ -127,15 +127,12 @@ def _asked_where(call: Call, among: str | None, query: Any, most: int | None, as
 @command("show", "memctl show memory/2025-11-27.md#L12", paged=True)
 def show(
     call: Call,
-    reference: list[str] = argument("REF…", "Citations (path#L3-L9), ids, entities, pages, globs."),
+    reference: list[str] = argument("REF…", "Citations (path#L3-L9, or of shared memory), ids, entities, pages, globs."),
     context: int = option("--context -C", "Lines around it.", default=3, min=0, max=1000),
     unseal: bool = UNSEAL,
     source: bool = flag("--source", "The turns of the conversation in which a fact was said, if its transcript is found."),
 ) -> None:  # fmt: skip
-    """Print what references point at, with the lines around it; a line that moved is found by its id.
-
-    A citation of shared memory (NAME:path#L3@COMMIT) is looked up in the copy that answered.
-    """
+    """Print what references point at, with the lines around it; a line that moved is found by its id."""
     if source:
         return print_conversations(call, call.memory.said_in(reference, context))
     passages = call.memory.show(reference, context)

@@ -150,16 +150,13 @@ def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
 
 
 def without_lines(text: str, hidden: Collection[int]) -> str:
-    """A text with these of its lines blank; line numbers stay.
-
-    A managed block that loses one loses its hash as well, by which a guess of what stood there could be proved.
-    """
+    """A text with these of its lines blank; line numbers stay."""
     if not hidden:
         return text
     from .markers import find_blocks
 
     parts = _BREAK.split(text)
-    for block in find_blocks(parts[::2]):
+    for block in find_blocks(parts[::2]):  # whose hash would prove a guess of what stood there
         if not {*range(block.begin, block.end)}.isdisjoint(hidden):
             parts[2 * block.begin - 2] = parts[2 * block.begin - 2].replace(f" sha={block.sha}", "")
     for number in hidden:

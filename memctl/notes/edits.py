@@ -439,13 +439,6 @@ def head(workspace: Workspace) -> tuple[str, frozenset[str]]:
     return commit.strip(), frozenset(filter(None, (changed + others).split("\0")))
 
 
-def ignored(workspace: Workspace) -> frozenset[str]:
-    """The paths of files that git leaves out; none without git."""
-    return frozenset(
-        (git(workspace, "ls-files", "--others", "--ignored", "--exclude-standard", "-z") or "").split("\0")
-    )
-
-
 def is_behind(workspace: Workspace, commit: str) -> bool:
     """True for a commit that is not among those which led to the one that is checked out."""
     return git(workspace, "merge-base", "--is-ancestor", commit, "HEAD") is None

@@ -44,9 +44,7 @@ class Workspace:
 
     root: Path  # absolute and free of symbolic links
     settings: Settings = Settings()  # noqa: RUF009 - a NamedTuple cannot change
-    hides: frozenset[str] | None = (
-        None  # ids of private lines: pages are read without them and what cites them; and paths of pages that are left out
-    )
+    hides: frozenset[str] | None = None  # ids of private lines: pages are read without what cites them; pages left out
     command: str | None = None  # the call of the command line whose writes `undo` may take back
 
     @property
@@ -95,10 +93,7 @@ class Workspace:
         while folders:  # a loop: a tree may be deeper than Python's stack
             found += self._list(folders.pop(), folders)
         # Two names that are not UTF-8 may be spelled alike; one line about them is enough.
-        left_out = self.hides or ()
-        return list(
-            {page.path: page for page in sorted(found, key=itemgetter(0)) if page.path not in left_out}.values()
-        )
+        return list({page.path: page for page in sorted(found, key=itemgetter(0))}.values())
 
     def is_page(self, path: str) -> bool:
         """True for a contained path that `scan` may list: no hidden file, nothing ignored, Markdown."""
@@ -106,7 +101,6 @@ class Workspace:
         above = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
         return (
             path.lower().endswith((".md", ".markdown"))
-            and path not in (self.hides or ())
             and not any(part.startswith(".") or part in SKIPPED for part in parts)
             and not any(self._ignored(each) for each in above)
             and not any(_is_workspace(self.root / folder) for folder in above[:-1])
@@ -118,7 +112,7 @@ class Workspace:
             with os.scandir(self.root / prefix) as entries:
                 for entry in entries:
                     path = prefix + entry.name
-                    if entry.name.startswith(".") or (self.settings.ignore and self._ignored(path)):
+                    if entry.name.startswith(".") or ((self.settings.ignore or self.hides) and self._ignored(path)):
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         if entry.name not in SKIPPED and not _is_workspace(self.root / path):
@@ -131,7 +125,7 @@ class Workspace:
             yield PageFile(_spelled(prefix.rstrip("/")) or ".", None, f"folder cannot be listed: {error.strerror}")
 
     def _ignored(self, path: str) -> bool:
-        return any(ignores(glob, path) for glob in self.settings.ignore)
+        return path in (self.hides or ()) or any(ignores(glob, path) for glob in self.settings.ignore)
 
 
 def ignores(glob: str, path: str) -> bool:

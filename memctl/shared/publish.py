@@ -21,7 +21,7 @@ from ..language.analyzer import terms
 from ..language.secrets import find_secrets
 from ..markdown.escape import many
 from ..markdown.private import outside_lines_of_text, without_lines
-from ..notes.edits import head, ignored, is_behind
+from ..notes.edits import git, head, is_behind
 from ..notes.files import prepare_memory, read_page, write_derived
 from ..notes.workspace import Workspace
 from ..system import read_safely
@@ -106,7 +106,10 @@ def publish(
         sent = [
             path for path in digests if every or path not in known or path in changed or vectors.has_more(known[path])
         ]
-        if left_out := sorted(ignored(memory.workspace).intersection(sent) - known.keys()):
+        ignored = (git(memory.workspace, "ls-files", "--others", "--ignored", "--exclude-standard", "-z") or "").split(
+            "\0"
+        )
+        if left_out := sorted({*ignored}.intersection(sent) - known.keys()):
             told = f"{many(len(left_out), 'page')} that git ignores too, such as {left_out[0]}"
             notes = (*notes, f"{told}; `ignore` in memctl.toml leaves pages out")
         cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}

@@ -125,7 +125,7 @@ class Shared:
             answers.append((row.workspace, answer))
 
         def cited(name: str, citation: Citation) -> Citation:
-            return citation._replace(path=f"{name}:{citation.path}", commit=_short(heads[name].get(citation.path, "")))
+            return citation._replace(path=f"{name}:{citation.path}", commit=heads[name].get(citation.path, ""))
 
         as_of = str(query.as_of) if query.as_of else None
         answer = merge_answers(answers, k, cited) if answers else Answer(query.words, as_of, (), empty=notes)
@@ -213,30 +213,22 @@ class Shared:
 
 
 def shown(memory: OpenMemory, reference: str, context: int) -> tuple[Passage, ...]:
-    """The lines of a citation of shared memory, from the copy that answered; none for what is no such citation.
-
-    No server is asked. NothingFound where the copy has the page of another commit, or not at all.
-    """
+    """What a citation of shared memory cites, in the copy that answered; nothing for another one. No server is asked."""
     match = _CITED.fullmatch(reference.strip())
     copy = Copy(memory.workspace, match["name"]) if match and _is_name(match["name"]) else None
     if not match or not copy or not (state := copy.state()):
         return ()
-    citation, asked = Citation.parse(match["place"]), match["commit"] or ""
-    path = citation.path if citation else match["place"]
-    there, cure = copy.heads().get(path, ""), f"`memctl recall --in {copy.name}` brings the copy up to date"
-    if not there or not state.whole:
-        raise NothingFound(f"the copy of {copy.name} holds no {path}", cure)
-    if asked != there and not (asked[:1] != "r" and there.startswith(asked)):
-        raise NothingFound(f"the copy of {copy.name} has {path} as of {_short(there)}, not {asked}", cure)
-    passages = show(OpenMemory(copy.workspace, lambda: memory.now), match["place"], context)
-    return tuple(
-        replace(each, citation=each.citation._replace(path=f"{copy.name}:{path}", commit=_short(there)))
-        for each in passages
-    )
-
-
-def _short(commit: str) -> str:
-    return commit if commit.startswith("r") else commit[:_COMMIT]
+    citation, asked, there = Citation.parse(match["place"]), match["commit"] or "", ""
+    if citation and state.whole:
+        there = copy.heads().get(citation.path, "")
+    if not there or (asked[:_COMMIT] != there and (asked[:1] == "r" or not there.startswith(asked))):
+        path = citation.path if citation else reference
+        what = f"has {path} as of {there}, not {asked}" if there else f"holds no {path}"
+        cure = f"`memctl recall --in {copy.name}` brings the copy up to date"
+        raise NothingFound(f"the copy of {copy.name} {what}", cure)
+    (passage,) = show(OpenMemory(copy.workspace, lambda: memory.now), match["place"], context)
+    cited = passage.citation
+    return (replace(passage, citation=cited._replace(path=f"{copy.name}:{cited.path}", commit=there)),)
 
 
 def _unseen(at: SharedSession, names: Sequence[str]) -> NothingFound:
@@ -315,7 +307,7 @@ class Copy:
         return None
 
     def heads(self) -> dict[str, str]:
-        """The commit of each page that stands in one."""
+        """The commit of each page, as citations have it, or the publication in which it came."""
         with suppress(OSError, ValueError):
             found: dict[str, str] = json.loads((self._derived / _HEADS).read_bytes())
             return found
@@ -356,7 +348,7 @@ class Copy:
                     "`memctl publish --withdraw`, then publish it again",
                 )
             if _is_page(workspace, page.path):
-                heads[page.path] = page.head or f"r{row.revision}"
+                heads[page.path] = page.head[:_COMMIT] or f"r{row.revision}"
                 with suppress(FileNotFoundError):
                     has_lost |= not content.startswith((self.root / page.path).read_bytes())
                 write_derived(self.root / page.path, content)

@@ -235,17 +235,18 @@ def corrected(number: int, whole: Sentence, before: Dialogue) -> FoundStatement 
     if not (strong or denies or pair) or part.is_question or part.opens("ask") or (part.has("you") and not pair):
         return None
     new, old = _side(pair, "new"), _side(pair, "old")
+    was_said, value = _value_pair(new, old)
     alike = _values(new).keys() & _values(old).keys()
     if not (strong or denies or alike):
         return None
     beside = f"{part.plain[: pair.start()]} {old} {new} {part.plain[pair.end() :]}" if pair else part.plain
-    earlier = _earlier(number, before, old, beside)
+    earlier = _earlier(number, before, was_said, beside)
     if not earlier and not (pair and (alike or strong)):
         return None
     if denies and not strong and not pair and not (earlier and _values(part.plain).keys() - {"name"}):
         return None
     stated, was, becomes = earlier or (None, "", "")
-    becomes = becomes or _value_for(new, old)
+    becomes = becomes or value
     told = stated.text.replace(was, becomes) if stated and was and becomes else None  # "it is 14 nets" for "12" is 14
     short = part.has("dangling_start") or len(terms(part.plain)) < 4 or all(map(str.isdigit, terms(beside)))
     if short and told is None and not (pair and alike):
@@ -254,9 +255,19 @@ def corrected(number: int, whole: Sentence, before: Dialogue) -> FoundStatement 
     mark = "not this but that" if pair else "it was otherwise"
     return FoundStatement(
         "correction", Kind.WORLD, part.said, f"a correction, {mark}{which}", 0.8,
-        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, new, old),
-        instead=(old, _value_for(new, old)) if alike and not earlier else None,
+        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, value, was_said),
+        instead=_instead(part, pair) if pair and alike else None,
     )  # fmt: skip
+
+
+def _instead(part: Sentence, pair: re.Match[str]) -> tuple[str, str, str] | None:
+    """The old and the new value of a correction and the words beside them; None where it is said with a doubt or as hearsay."""
+    if part.opens("hedge") or part.opens("condition") or part.has("unsure") or part.has("reported"):
+        return None
+    new, old = _side(pair, "new"), _side(pair, "old")
+    was, value = _value_pair(new, old)
+    sides = f"{new.replace(value, ' ', 1)} {old.replace(was, ' ', 1)}"
+    return was, value, f"{part.plain[: pair.start()]} {sides} {part.plain[pair.end() :]}"
 
 
 def _earlier(turn: int, before: Dialogue, old: str, said: str) -> tuple[EarlierStatement, str, str] | None:
@@ -282,16 +293,17 @@ def whole_value(value: str, text: str) -> str | None:
     return found[0] if found else None
 
 
-def _value_for(new: str, old: str) -> str:
-    """The value of the same kind that takes the place of an old one; all of the new side where the old is not a bare value."""
+def _value_pair(new: str, old: str) -> tuple[str, str]:
+    """The old value and the one of the same kind that takes its place; both sides as they are where that is not one bare value."""
     values, olds = _values(new), _values(old)
     kind = next((kind for kind in olds if kind in values), None)
-    return values[kind] if kind and olds[kind] == old else new
+    alone = kind and (olds[kind] == old or values.keys() == olds.keys() == {kind})
+    return (olds[kind], values[kind]) if kind and alone else (old, new)
 
 
-def _with_old_value(part: Sentence, new: str, old: str) -> str | None:
+def _with_old_value(part: Sentence, value: str, old: str) -> str | None:
     """What a correction denies, in its own words: "The deposit is 3,450" of "The deposit is 3,540, not 3,450"."""
-    at = part.plain.find(_value_for(new, old)) if new and old else -1
+    at = part.plain.find(value) if value and old else -1
     return part.said[:at] + old if at > 0 else None
 
 

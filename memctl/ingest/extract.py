@@ -39,7 +39,7 @@ class CandidateFact(NamedTuple):
     judgement: Judgement  # whether it is written or asked about, and why
     quote: str  # the sentence as it was said
     corrects: str | None = None  # the text whose place it takes
-    instead: tuple[str, str] | None = None  # the old and the new value of a correction that says nothing more
+    instead: tuple[str, str, str] | None = None  # the old and the new value of a correction, and the words beside them
     day: date = date.min  # for which it would be kept
     role: str = ""  # of who said it
     line: int = 0  # of the transcript

@@ -89,6 +89,13 @@ def vocabulary(name: str) -> frozenset[str]:
     return frozenset(word for language in languages() for line in phrases(language, name) for word in line.split())
 
 
+@cache
+def own_speaker() -> re.Pattern[str]:
+    """Who speaks of himself, as he says it and as it is told: "I", "the user's"."""
+    told = (form for language in languages() for line in phrases(language, "speaker")[:1] for form in line.split(", "))
+    return re.compile(rf"(?:{'|'.join(told)})(?:'s)?|{any_language('says_i').pattern}", re.IGNORECASE)
+
+
 def phrases(language: str, name: str) -> list[str]:
     """The lines of an entry that are not blank."""
     return [line for line in str(toml(language, "extract").get(name, "")).split("\n") if line.strip()]

@@ -40,7 +40,7 @@ class FoundStatement(NamedTuple):
     """A statement to keep: `said` is the part of the sentence that states it, `rule` and `reason` by what it was found.
 
     `outcome` and `task` are of an attempt. `told` is told instead of `said` where only earlier turns say what is meant.
-    `corrects` is the text that it takes the place of, where that is known; else `instead` may be the old and the new value.
+    `corrects` is the text that it takes the place of, where that is known; `instead` the old and the new value and the words beside.
     """
 
     rule: str
@@ -53,7 +53,7 @@ class FoundStatement(NamedTuple):
     task: str | None = None
     told: str | None = None
     corrects: str | None = None
-    instead: tuple[str, str] | None = None
+    instead: tuple[str, str, str] | None = None
 
 
 class _KeepAs(NamedTuple):
@@ -418,7 +418,7 @@ def _kinds() -> dict[str, re.Pattern[str]]:
         "day": any_language("value_day"),
         "time": any_language("value_time", r"\b\d{1,2}:\d\d\b"),
         "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
-        "number": any_language("numeral", r"[£$€¥]?\d+(?:[.,]\d+)*(?: ?%|[kKmM]\b)?"),
+        "number": any_language("numeral", r"[£$€¥]?\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}\b)*(?: ?%|[kKmM]\b)?"),
         "name": re.compile(
             rf"(?<=[\w,] )[A-ZА-ЯЁ][\w.+-]*\w(?: [A-ZА-ЯЁ][\w.+-]*\w)*|(?<=[{HAN_CHARS}])\s?[A-Za-z][\w.+-]+"
         ),

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ..facts import Kind
 from ..language.analyzer import terms
 from ..language.words import HAN_CHARS
-from .own_words import Sentence, each, phrases, rx
-from .statements import FoundStatement, own_part, value_kinds, values
+from .own_words import Sentence, each, phrases, rx, vocabulary
+from .statements import FoundStatement, names_in, own_part, value_kinds, values
 from .turns import Turn
 
 _STATEMENTS, _NAMES, _TOLD = 60, 100, 400  # how much is remembered
@@ -74,13 +74,13 @@ class Dialogue:
     def reported(self, turn: Turn, is_found: bool = False) -> Utterance | None:
         """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.
 
-        Where the assistant says that it found the cause (`is_found`), whatever was stated is a report.
+        Where the assistant says that it found the cause (`is_found`), whatever was stated or asked is a report.
         """
         said = [each for each in self.utterances if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
         said = [each for each in said if not any(map(each.sentence.has, _NO_REPORT))]
         wrong = [each for each in said if each.sentence.has("problem")]
-        stated = [each for each in said if is_found and not each.sentence.is_question]
-        return next(iter([*wrong, *stated]), None)
+        told = [each for each in said if is_found and len(each.sentence.words) >= _CLEAR]
+        return next(iter([*wrong, *sorted(told, key=lambda each: each.sentence.is_question)]), None)
 
     @property
     def between_people(self) -> bool:
@@ -187,10 +187,20 @@ def continued(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatemen
     if not points_back or not values(part) or _says_nothing(part):
         return None
     last = next((each for each in reversed(before.utterances) if each.who == now.who), None)
+    near = (each.sentence for each in before.utterances if turn.number - each.turn <= _NEAR)
+    if part.opens("she") and not any(_names_somebody(said, before) for said in near):
+        return None
     if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
         return None
     said = _told((last, now))
     return FoundStatement("continued", Kind.WORLD, said, "goes on with what was said before", 0.4, told=said)
+
+
+def _names_somebody(said: Sentence, before: Dialogue) -> bool:
+    """True where a sentence has a relative or a name, of whom "he" may be said."""
+    name = value_kinds(said.plain).get("name", "").casefold()  # "Friday" is none
+    named = names_in(said.plain, said.language, tuple(before.names)) or (name and name not in vocabulary("not_names"))
+    return bool(named or said.has("relative") or said.has("first_name"))
 
 
 def _says_nothing(part: Sentence) -> bool:
@@ -354,7 +364,10 @@ def finding(heard: Utterance, report: Utterance | None = None, after: Sentence |
         alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
         told = None if alone else _told((report, heard._replace(sentence=part)))
-        rule = "diagnosis" if report.sentence.has("problem") else "finding"
+        asked = report.sentence.is_question or own_part(report.sentence).opens("ask")
+        rule = (
+            "diagnosis" if report.sentence.has("problem") or (looked and part.has("diagnosis") and asked) else "finding"
+        )
         return FoundStatement(rule, Kind.WORLD, part.said, reason, 0.55, told=told)
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None

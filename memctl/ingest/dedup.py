@@ -20,7 +20,7 @@ from ..language.names import entity_key, is_han
 from ..language.relations import slot_of
 from .conversation import whole_value
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
-from .own_words import fold, own_speaker, vocabulary
+from .own_words import own_speaker, straight, vocabulary
 
 if TYPE_CHECKING:
     from .extract import CandidateFact
@@ -62,7 +62,7 @@ class Duplicates:
 
         "not" is no little word, "I" and "the user" are; what a line adds ("on Mondays") makes it another one, but for `more` words.
         """
-        text = own_speaker().sub(" ", fold(text))
+        text = own_speaker().sub(" ", straight(text))
         said, content = set(terms(text)), list(dict.fromkeys(query_terms(text)))
         if len(content) < (1 if more else 2):
             return None
@@ -72,7 +72,7 @@ class Duplicates:
         lines = [line for line in lines if line.role == "fact" and is_trusted(line.origin)]
         seen = reread(self._memory.workspace, lines, self._index)
         for line in (each for each in lines if each.id in seen):
-            told = own_speaker().sub(" ", fold(text_of(line, seen[line.id]).content))
+            told = own_speaker().sub(" ", straight(text_of(line, seen[line.id]).content))
             own, other = set(query_terms(told)), (said ^ {*terms(told)}) - names
             loses, adds = other.intersection(content) - own, other & own - {*content}
             same = _same_names(wanted, line) or (more > 0 and not wanted)

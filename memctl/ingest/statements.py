@@ -300,7 +300,8 @@ def _third(verb: str) -> str:
     irregular = dict(pairs("en", "third_person")).get(low)
     if irregular:
         return irregular
-    stays = low in vocabulary("same_in_third_person") or low.endswith(("ed", "n't", "'s", "ing"))
+    plain = re.sub(r"^(?:mis|re|un|out|over|under|with)(?=\w{3})", "", low)  # "misread", "rewrote"
+    stays = not vocabulary("same_in_third_person").isdisjoint((low, plain)) or low.endswith(("ed", "n't", "'s", "ing"))
     if stays or not low.isalpha():
         return verb
     if re.search(r"(?:[sxz]|ch|sh|[^aeiou]o)$", low):
@@ -322,7 +323,11 @@ def _told_in_russian(text: str, forms: list[str]) -> str:
     told = _told_as(re.sub(rf"{i.pattern}\s*", "", told, flags=re.IGNORECASE), "ru", forms)
     if not has_verb or has_subject or re.search(rf"(?<![\w-]){forms[0]}", told):
         return told
-    return f"{forms[0]} {told[0].lower() + told[1:]}"  # «Пью кофе» has its subject in the verb
+    # «Пью кофе» has its subject in the verb; what stands in a clause before that may have another one: «Брат женится, ищу …».
+    verb = next(word[0] for word in re.finditer(r"[А-Яа-яЁё]+", text) if _conjugated(word[0]) != word[0])
+    clause = re.match(r".*[,;:—–]\s*", told[: told.index(_conjugated(verb))])
+    begin = clause.end() if clause else 0
+    return f"{told[:begin]}{forms[0]} {told[begin].lower()}{told[begin + 1 :]}"
 
 
 def _conjugated(word: str) -> str:

@@ -33,7 +33,7 @@ from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
 from .rank import Candidate, Score
-from .wording import as_words, is_mere_date, is_polite, names_mentioned, points_back
+from .wording import as_words, is_courtesy, is_mere_date, is_polite, names_mentioned, points_back
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -272,7 +272,7 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
         return any(map(TABLE_RULE.fullmatch, _lines(memory, hit.source.path)[hit.source.end_line :][:1]))
     if entry.role == Role.REST.value and _NAMING.match(hit.content):
         return True
-    return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
+    return hit.content in TEMPLATES or (is_courtesy if entry.role == Role.FACT.value else is_polite)(hit.content)
 
 
 def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Score]) -> Hit:

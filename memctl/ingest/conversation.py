@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
+from ..language.dates import find_times
+from ..language.names import is_han
 from ..language.words import HAN_CHARS
 from .own_words import Sentence, each, phrases, rx, vocabulary
-from .statements import FoundStatement, names_in, own_part, value_kinds, values
+from .statements import ANY_DAY, FoundStatement, names_in, own_part, value_kinds, values
 from .turns import Turn
 
 _STATEMENTS, _NAMES, _TOLD = 60, 100, 400  # how much is remembered
@@ -188,7 +190,7 @@ def continued(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatemen
         return None
     last = next((each for each in reversed(before.utterances) if each.who == now.who), None)
     near = (each.sentence for each in before.utterances if turn.number - each.turn <= _NEAR)
-    if part.opens("she") and not any(_names_somebody(said, before) for said in near):
+    if part.opens("she") and _says_little(part) and not any(_names_somebody(each, before) for each in near):
         return None
     if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
         return None
@@ -201,6 +203,12 @@ def _names_somebody(said: Sentence, before: Dialogue) -> bool:
     name = value_kinds(said.plain).get("name", "").casefold()  # "Friday" is none
     named = names_in(said.plain, said.language, tuple(before.names)) or (name and name not in vocabulary("not_names"))
     return bool(named or said.has("relative") or said.has("first_name"))
+
+
+def _says_little(part: Sentence) -> bool:
+    """True for "He did it yesterday": one word at most beside a time and the pronouns."""
+    timed = {term for each in find_times(part.plain, ANY_DAY) for term in terms(part.plain[each.start : each.end])}
+    return len([word for word in part.words if word not in timed and (len(word) == 1 or not is_han(word[0]))]) < _CLEAR
 
 
 def _says_nothing(part: Sentence) -> bool:

@@ -461,7 +461,7 @@ class _IngestRun:
         found = [duplicates.correcting(each, found) for each in found]
         questions = ["" if each.certain else _question(each).id for each in found]
         answered = settled(memory.index, filter(None, questions))
-        corrected = {each.corrects: each.line for each in found if each.corrects}
+        corrected = {each.corrects: each for each in found if each.corrects}
         looked_up: list[CandidateFact | Refusal] = []
         for each, question in zip(found, questions, strict=True):
             fact = self._about_known(memory, each)
@@ -469,8 +469,9 @@ class _IngestRun:
             refusal = next(filter(None, refusals), None)
             if refusal is None and (line := answered.get(question)):
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
-            if question and (line_of := corrected.get(each.fact.text)):
-                refusal = Refusal("duplicate", f"corrected on line {line_of} of this transcript")
+            by = corrected.get(each.fact.text) if question else None
+            if by and {*terms(each.fact.text)} <= {*terms(f"{by.fact.text} {by.quote}")}:  # else it says more than that
+                refusal = Refusal("duplicate", f"corrected on line {by.line} of this transcript")
             looked_up.append(refusal or each._replace(fact=fact))
         return looked_up
 

@@ -30,7 +30,7 @@ _TELLING = 4  # terms from which an inexact statement is worth a question
 _ROOMY = 6  # terms from which a statement counts as exact in one more way
 _CODE, _SINGLE = r"`[^`\n]*`", r"(?<!\w)'[^'\n]{2,}'(?!\w)"
 _COMMA = re.compile(r"[,，](?!\d)\s*")
-_ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
+ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 _Clause = tuple[Sentence, int, int]  # with where it begins and ends
 _LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0, "named_person": 0}
 """How exact a statement must be by a rule to be worth a question; 1 for other rules."""
@@ -224,7 +224,7 @@ def values(part: Sentence) -> int:
     plain = part.plain.strip()
     inner = re.sub(r"^\W*\w+|,? [A-ZА-ЯЁ]\w+\W*$" if plain.endswith("!") else r"^\W*\w+|, [A-ZА-ЯЁ]\w+\W*$", "", plain)
     ways = (
-        bool(find_times(plain, _ANY_DAY)) or any_language("value_day").search(plain),
+        bool(find_times(plain, ANY_DAY)) or any_language("value_day").search(plain),
         any(map(str.isdigit, plain)) or any_language("value_number").search(plain),
         re.search(rf"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《](?=\S)|[{HAN_CHARS}]\s?[A-Za-z]{{2}}", inner)
         or part.has("name_follows"),

@@ -73,16 +73,18 @@ class Dialogue:
         usual = phrases(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0]
         return Utterance(turn.number, turn.name or usual, sentence)
 
-    def reported(self, turn: Turn, is_found: bool = False) -> Utterance | None:
+    def reported(self, turn: Turn, is_found: bool = False, looked: bool = False) -> Utterance | None:
         """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.
 
-        Where the assistant says that it found the cause (`is_found`), whatever was stated or asked is a report.
+        Where the assistant says that it found the cause (`is_found`), whatever was stated is a report; where it `looked`, what was asked.
         """
         said = [each for each in self.utterances if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
         said = [each for each in said if not any(map(each.sentence.has, _NO_REPORT))]
         wrong = [each for each in said if each.sentence.has("problem")]
-        told = [each for each in said if is_found and len(each.sentence.words) >= _CLEAR]
-        return next(iter([*wrong, *sorted(told, key=lambda each: each.sentence.is_question)]), None)
+        told = [
+            each for each in said if (is_found and not each.sentence.is_question) or (looked and _asks(each.sentence))
+        ]
+        return next(iter([*wrong, *told]), None)
 
     @property
     def between_people(self) -> bool:
@@ -134,6 +136,10 @@ class Dialogue:
             return sentence
         rest = sentence.cut(match.end())
         return Sentence(self.person[1] + rest.said, self.person[1] + rest.plain, sentence.language)
+
+
+def _asks(said: Sentence) -> bool:
+    return bool(said.is_question or own_part(said).opens("ask"))
 
 
 def _proposes(said: Sentence) -> bool:
@@ -372,10 +378,8 @@ def finding(heard: Utterance, report: Utterance | None = None, after: Sentence |
         alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
         told = None if alone else _told((report, heard._replace(sentence=part)))
-        asked = report.sentence.is_question or own_part(report.sentence).opens("ask")
-        rule = (
-            "diagnosis" if report.sentence.has("problem") or (looked and part.has("diagnosis") and asked) else "finding"
-        )
+        answers = looked and part.has("diagnosis") and _asks(report.sentence)
+        rule = "diagnosis" if answers or report.sentence.has("problem") else "finding"
         return FoundStatement(rule, Kind.WORLD, part.said, reason, 0.55, told=told)
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None

@@ -169,8 +169,8 @@ def _of_assistant(turn: Turn, before: Dialogue) -> Iterator[tuple[FoundStatement
     if before.game_turns:
         return
     sentences = list(own_sentences(turn.text))
-    looked = any(each.has("diagnosis_found") or (each.opens("looked") and each.has("diagnosis")) for each in sentences)
-    report = before.reported(turn, looked)
+    looked = any(each.opens("looked") and each.has("diagnosis") for each in sentences)
+    report = before.reported(turn, any(each.has("diagnosis_found") for each in sentences), looked)
     last: Sentence | None = None
     for sentence in sentences:
         heard = before.utterance(turn, sentence)

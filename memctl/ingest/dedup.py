@@ -111,18 +111,13 @@ class Duplicates:
                 said = text_of(line, entry)
                 if said.fact and (at := whole_value(old, said.content)) and not whole_value(new, said.content):
                     rest = said.content.replace(at, " ", 1)
-                    if _words(new) & _words(rest):
+                    if _words(new) & _words(rest):  # it would say them twice
                         continue
                     same = _words(rest) == _words(beside) and not vocabulary("negation") & {*terms(rest)}
                     exact = same and _same_names(wanted, line) and (line.day or "") <= str(day)
-                    text = said.content.replace(at, new)
-                    made = replace(
-                        fact,
-                        text=text,
-                        entities=said.fact.entities or fact.entities,
-                        key=said.fact.key,
-                        corrects=(line.ref,),
-                    )
+                    kept, text = said.fact, said.content.replace(at, new)
+                    made = replace(fact, text=text, key=kept.key, private=kept.private, corrects=(line.ref,))
+                    made = replace(made, entities=kept.entities or fact.entities)
                     found.append((line.day or "", exact, made))
         exact_ones = [made for _, exact, made in found if exact]
         if len(exact_ones) == 1:

@@ -151,6 +151,13 @@ def test_a_correction_that_names_both_values_replaces_the_line_in_its_words(
         assert first.content == kept and all(hit.content == kept or hit.superseded_by for hit in rest)
 
 
+def test_what_corrects_a_private_line_is_private(workspace: Workspace) -> None:
+    """So are its names and its key those of that line."""
+    Memory(workspace, lambda: NOW).retain("W(private,key=deposit) @Flat: The deposit is 3,450")
+    (asked,) = look(workspace, chat(workspace.root, ("user", "The deposit is 3,540, not 3,450."))).asked
+    assert (asked.fact.private, asked.fact.key, asked.fact.entities) == (True, "deposit", ("Flat",))
+
+
 @pytest.mark.parametrize(("first", "then"), [
     ("The flat deposit is 3,450.", "Sorry, the flat deposit is 3,540, not 3,450."), ("Встреча с Павлом в 15:00.", "Ой, встреча с Павлом в 16:00, а не в 15:00."),
     ("公寓的押金是3450。", "不对，公寓的押金是3540，不是3450。"),

@@ -140,7 +140,7 @@ CREATE VIEW alias AS SELECT * FROM named WHERE EXISTS (SELECT 1 FROM entity WHER
 CREATE VIEW unnamed AS SELECT path FROM page WHERE id IN (SELECT page FROM naming WHERE NOT note)
     AND NOT EXISTS (SELECT 1 FROM public WHERE public.page = page.id AND (role <> 'heading' OR heading <> title))
     AND NOT EXISTS (SELECT 1 FROM named JOIN mention ON mention.name = named.key JOIN public ON public.id = mention.entry
-    WHERE named.page = page.id AND is_trusted AND (is_told OR role <> 'fact'));
+    WHERE named.page = page.id AND is_trusted AND (is_fact OR role <> 'fact'));
 
 -- Terms come analysed (language/analyzer.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
 CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");

@@ -215,7 +215,11 @@ def resolve(
 
 
 @command("lessons", 'memctl lessons --task "deploy Atlas"', paged=True)
-def lessons(call: Call, task: str | None = option("--task", "Of that task, in about these words.", "TEXT")) -> int:
+def lessons(
+    call: Call,
+    task: str | None = option("--task", "Of that task, in about these words.", "TEXT"),
+    everything: bool = flag("--all", "Every way of a task, and every reason; without it 30 and 3."),
+) -> int:
     """What worked and what to avoid, by task, counted from facts with an outcome. `reflect` writes the same to bank/lessons.md."""
     found, out = call.memory.lessons(task), call.out
     if out.json:
@@ -227,11 +231,15 @@ def lessons(call: Call, task: str | None = option("--task", "Of that task, in ab
         )
     for each in found:
         out.emit(out.style(one_line(each.name or each.entity or "without a task"), BOLD))
-        for way in each.strategies:
-            why = "; ".join(one_line(why) + (f" ({count} times)" if count > 1 else "") for why, count in way.reasons)
+        ways = each.strategies if everything else each.shown
+        for way in ways:
+            reasons = way.reasons if everything else way.reasons[:3]
+            why = "; ".join(one_line(why) + (f" ({count} times)" if count > 1 else "") for why, count in reasons)
             label = "avoid" if way.is_to_avoid else ", ".join(way.labels)
             told = f"{label}: {one_line(way.name)} ({way.ok} ok, {way.failed} failed{': ' + why if why else ''})"
             out.emit(f"   {told} {place_of(call, way.outcomes[-1].citation)}", indent=5)
+        if more := len(each.strategies) - len(ways):
+            out.emit(f"   and {more:,} more: `memctl lessons --all`", indent=5)
     return 0 if found else 1
 
 

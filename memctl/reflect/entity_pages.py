@@ -18,7 +18,7 @@ from ..language.words import languages, pattern
 from ..markdown.escape import heading, inline, link, literal, many, relative
 from ..markdown.front_matter import with_names
 from ..markdown.grammar import OPINIONS
-from .lessons import Failure, Strategy, Task
+from .lessons import LISTED, Failure, Strategy, Task, best
 
 _NEWEST = 3  # citations shown of what was done again and again
 _TRENDS = {"rising": " ↗", "falling": " ↘"}
@@ -102,9 +102,11 @@ def new_page(name: str, path: str) -> str | None:
 def entity_body(about: About, place: LinkContext) -> str:
     """The body of an entity's block; a section that has nothing to tell is left out. Empty for no facts."""
     related = ", ".join(_entity(name, place) for name in about.related)
+    now = best(about.now, lambda line: (line.hit.importance or 0, _when(line.hit), line.hit.ref))
+    held = best(about.beliefs, lambda each: (each.count_for + each.count_against, each.confidence, each.ref))
     sections = {
-        "Facts": _listed(_state(line, place) for line in about.now),
-        "Beliefs": _listed(_belief(held, place) for held in about.beliefs),
+        "Facts": _listed([*(_state(line, place) for line in now), *_rest(about.now, now, "fact list")]),
+        "Beliefs": _listed([*(_belief(each, place) for each in held), *_rest(about.beliefs, held, "belief list")]),
         "Plans": _listed(_event(line, place) for line in about.plans),
         "What happened": _listed(_event(line, place) for line in about.events),
         "Related": related,
@@ -148,13 +150,19 @@ def task_of_section(title: str) -> str:
 
 
 def failures_body(failures: Sequence[Failure]) -> str:
-    """What failed for one reason at several tasks: `lock timeout: deploy 2, migrate 1`."""
-    counts = (", ".join(f"{literal(task)} {count}" for task, count in each.counts) for each in failures)
-    return _listed(f"{inline(each.reason)}: {count}" for each, count in zip(failures, counts, strict=True))
+    """What failed for one reason at several tasks, the commonest: `lock timeout: deploy 2, migrate 1`."""
+    counts = (", ".join(f"{literal(task)} {count}" for task, count in each.counts[:LISTED]) for each in failures)
+    return _listed(f"{inline(each.reason)}: {count}" for each, count in zip(failures[:LISTED], counts, strict=False))
 
 
 def _listed(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in dict.fromkeys(items))
+
+
+def _rest(known: Sequence[object], shown: Sequence[object], command: str) -> Iterator[str]:
+    """How many more there are than a page shows, and what lists them."""
+    if len(known) > len(shown):
+        yield f"and {len(known) - len(shown):,} more: `memctl {command}`"
 
 
 def _joined(*parts: str) -> str:
@@ -219,13 +227,14 @@ def _lesson(task: Task, place: LinkContext) -> str:
     """How often a task worked and failed, with the newest reasons, each once; below it its strategies."""
     outcomes = [one for strategy in task.strategies for one in strategy.outcomes]
     newest_of_reason = {" ".join(one.why.casefold().split()): one for one in outcomes if one.why and not one.ok}
-    failures = [one for one in outcomes if one in newest_of_reason.values()][-_NEWEST:]
+    failures = sorted(newest_of_reason.values(), key=lambda one: (one.day or "", one.citation))[-_NEWEST:]
     ok = sum(one.ok for one in outcomes)
     failed = len(outcomes) - ok
     why = ", ".join(cite(one.citation, place, one.ref, one.why or "") for one in failures)
     reasons = f" ({why})" if failures else ""
     total = ", ".join(filter(None, [f"{ok} ok" if ok else "", f"{failed} failed{reasons}" if failed else ""]))
-    return f"{total}\n\n" + _listed(_strategy(strategy, place) for strategy in task.strategies)
+    ways = (_strategy(strategy, place) for strategy in task.shown)
+    return f"{total}\n\n" + _listed([*ways, *_rest(task.strategies, task.shown, "lessons --all")])
 
 
 def _strategy(strategy: Strategy, place: LinkContext) -> str:

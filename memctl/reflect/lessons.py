@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..facts import Citation, grouped
 from ..hits import Hit
@@ -20,6 +20,7 @@ from ..language.words import languages, pattern
 
 RELIABLE = 5  # successes from which a strategy is reliable
 LABELS = ("reliable", "recurring failure", "tentative")  # of strategies, the best first
+LISTED = 30  # ways of a task that are listed, and lines of each section of an entity's page
 RECURRING = 2  # failures from which a failure is recurring
 _RECENT = 5  # outcomes by which a strategy is judged: what worked long ago and fails now is not reliable
 _LAPSES = 1  # failures among these that a reliable strategy may have
@@ -33,6 +34,7 @@ _CLAUSE_END = (
 # A path, a file, a dotted or camelCased name, an option, a word with digits in it; not `SD-card`.
 _JOINT = r"(?:[_/\\@]|::|[a-z][A-Z]|\w\.\w|[A-Za-z]-?[0-9]|[0-9][A-Za-z])"
 _IDENTIFIER = rf"(?=.*[A-Za-z])[!-~]*?{_JOINT}[!-~]*|--?[A-Za-z][\w-]*"
+T = TypeVar("T")
 
 
 class TaskOutcome(NamedTuple):
@@ -101,6 +103,11 @@ class Task(NamedTuple):
     strategies: tuple[Strategy, ...]
 
     @property
+    def shown(self) -> list[Strategy]:
+        """The ways that are listed: of many those of which something is known, those tried again, and the newest."""
+        return best(self.strategies, lambda w: (w.labels[0] != LABELS[-1], len(w.outcomes) > 1, _age(w.outcomes[-1])))
+
+    @property
     def failures(self) -> dict[str, int]:
         """How often it failed for each reason, by the id of the newest line that gives it."""
         failed = [one for strategy in self.strategies for one in strategy.outcomes if one.why and not one.ok]
@@ -123,6 +130,12 @@ def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:
     tasks = [_task(rank, group) for (rank, _), group in groups.items()]
     taught = [task for task in tasks if task.strategies]
     return tuple(sorted(taught, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
+
+
+def best(items: Sequence[T], worth: Callable[[T], Any]) -> list[T]:
+    """Of many items as many as are listed, those that are worth most, in the order in which they come."""
+    places = sorted(range(len(items)), key=lambda at: worth(items[at]), reverse=True)[:LISTED]
+    return [items[at] for at in sorted(places)]
 
 
 def labels(outcomes: Sequence[bool], lately_failed: bool = False) -> tuple[str, ...]:

@@ -187,6 +187,23 @@ def test_lessons_of_no_task(root: Path) -> None:
     assert {"strategy", "ok", "failed", "labels", "avoid", "reasons", "sources"} <= way.keys()
 
 
+@pytest.mark.parametrize("count", [100, 1000])
+def test_pages_of_a_busy_task_and_name_are_bounded(tmp_path: Path, count: int) -> None:
+    """What proved itself is listed however old it is; what is not listed is counted, and `--all` lists it."""
+    names = ["".join("bdgklmnprs"[int(digit)] + "a" for digit in f"{at:04}") for at in range(count)]
+    lines = ["- B(outcome=ok, task=deploy, i=0.8) @Atlas: Used a blue and a green side"] * 5
+    lines += [f"- B(outcome=fail, task=deploy, why=no {name}) @Atlas: {name} {name[::-1]}" for name in names]
+    lines += [f"- {kind} @Atlas: Prefers {name}" for name in names[:60] for kind in (f"W(key={name})", "O(0.8)")]
+    write_pages(tmp_path, {LOG: "# 2025-11-20\n\n## Retain\n\n" + "\n".join(lines)})
+    with memctl.open(tmp_path, now="2025-11-27") as memory:
+        memory.reflect()
+    page, atlas = ((tmp_path / path).read_text("utf-8") for path in ("bank/lessons.md", "bank/entities/Atlas.md"))
+    told, every = (call(["lessons", *flags], tmp_path).out for flags in ([], ["--all"]))
+    assert (page.count("\n- "), told.count("\n   "), every.count("\n   ")) == (31, 31, count + 1)
+    assert "Used a blue and a green side · 5 ok" in page and f"and {count - 29} more: `memctl lessons --all`" in page
+    assert atlas.count("\n- **") == 30 and "- and 30 more: `memctl belief list`" in atlas, atlas
+
+
 def test_several_workspaces(root: Path, tmp_path: Path) -> None:
     """The best of each by turns, with the workspace in the path and in JSON; other commands take one, and say so."""
     other = write_pages(tmp_path / "other", {LOG: "- W: The deploy of Птица goes by ship 部署\n"}).root

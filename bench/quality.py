@@ -80,12 +80,18 @@ def main() -> None:
 def groups(
     results: dict[str, list[Result]], dev: set[str], by_type: bool
 ) -> Iterator[tuple[str, dict[str, list[Result]]]]:
-    """The results of every system for all questions, for those that settled weights and the others, for each type."""
+    """The results of every system for all questions, for those that settled weights and the others, for each type and the
+    others of that type."""
     tests: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [("all", lambda q: True)]
     if dev:
         tests += [("dev", lambda q: _is_dev(q, dev)), ("held out", lambda q: not _is_dev(q, dev))]
     kinds = sorted({r.question.get("type", "") for found in results.values() for r in found}) if by_type else []
-    tests += [(kind, partial(lambda wanted, q: q.get("type", "") == wanted, kind)) for kind in kinds]
+    for kind in kinds:
+        tests.append((kind, partial(lambda wanted, q: q.get("type", "") == wanted, kind)))
+        if dev:
+            tests.append(
+                (f"{kind}, held out", partial(lambda is_of, q: is_of(q) and not _is_dev(q, dev), tests[-1][1]))
+            )
     for name, test in tests:
         group = {system: [r for r in found if test(r.question)] for system, found in results.items()}
         if all(group.values()):

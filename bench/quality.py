@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder that keeps workspaces with their vectors for the next run")
     parser.add_argument("--dev", default="", help="workspaces (or pages) that settled weights, comma-separated")
     parser.add_argument("--by-type", action="store_true")
+    parser.add_argument("--types", default="", help="ask questions of these types alone, comma-separated")
     parser.add_argument("--markdown", action="store_true", help="one table for a README at the end")
     parser.add_argument("--json", type=Path, help="write the rank of every gold item to a file")
     parser.add_argument("--misses", type=int, default=0, help="print so many questions whose gold is not in the top 10")
@@ -63,6 +64,10 @@ def main() -> None:
         for task in (task for folder in given.data for task in tasks(folder)):
             if given.only and task.name not in given.only.split(","):
                 continue
+            if given.types:
+                task = task._replace(
+                    questions=[q for q in task.questions if q.get("type", "") in given.types.split(",")]
+                )
             results = {system: list(evaluate(task, cache, system)) for system in systems}
             for name, group in groups(results, set(filter(None, given.dev.split(","))), given.by_type):
                 figures = {system: _rows(found) for system, found in group.items()}

@@ -29,7 +29,7 @@ from ..markdown.front_matter import source_of
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit, sides_of_merge
 from ..notes.workspace import CORE_PAGE, Workspace
-from ..stance.stance import stance
+from ..truth.change import judge_view
 from . import entity_pages
 from .digest import DigestSentence, digest_body, digest_page, title_of, week_content
 from .entity_pages import About, BeliefLine, LinkContext, new_page, task_of_section
@@ -417,7 +417,7 @@ def _stance_judge(workspace: Workspace, known: KnownNames) -> Judge:
         model = inference_model(workspace.root / path)
 
     def judge(belief: Fact, fact: Fact) -> Judgement | None:
-        found = stance(belief, fact, canonical=lambda name: entity_key(known.known_as(name)))
+        found = judge_view(belief, fact, lambda name: entity_key(known.known_as(name)))
         if model is None or not belief.entities or (found and (found.is_certain or found.kind == "reversal")):
             return found
         verdict, probability = model(belief.text, fact.text)

@@ -153,7 +153,7 @@ def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
 def _speaks(doubt: Doubt, hit: Hit) -> bool:
     """False for a line of which a doubt need not be asked any more: it no longer holds, or is no plan that can be due."""
     if hit.superseded_by is not None:
-        if doubt.kind == "replaced" and hit.ref == doubt.about[-1]:
+        if doubt.kind in ("replaced", "reversed") and hit.ref == doubt.about[-1]:
             return not hit.retracted  # the newer line: what was replaced itself since may still have replaced the older
         # From outside: it gives way to the owner's own line until the owner has answered.
         if doubt.kind != "trust" or hit.superseded_by not in doubt.about:

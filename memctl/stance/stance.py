@@ -111,7 +111,8 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     # No rule speaks and nothing is asked, whatever the marks, where no two views are whole or alike.
     plain_held, plain_said = read_statement(belief.text, names, False), read_statement(fact.text, names, False)
     pairs = [ViewPair(*views, plain_held, plain_said) for views in product(plain_held.views, plain_said.views)]
-    if not any(_is_alike(pair) or pair.shared in (pair.held.things, pair.said.things) for pair in pairs):
+    is_opinion = fact.kind is Kind.OPINION
+    if not any(_is_alike(pair, is_opinion) or pair.shared in (pair.held.things, pair.said.things) for pair in pairs):
         return None
     held, said = read_statement(belief.text, names), read_statement(fact.text, names)
     mine, its = ([v for v in text.views if v.things and not v.marks & _SILENT] for text in (held, said))
@@ -119,7 +120,7 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     others = any(canonical(name) not in shared for name in told)
     other = held.letters != said.letters or opposed(held.spelled, said.spelled) is not None
     other |= not _listed_terms("telling").isdisjoint(held.small ^ said.small)
-    doubts, is_opinion = (held.marks | said.marks) & _DOUBTED, fact.kind is Kind.OPINION
+    doubts = (held.marks | said.marks) & _DOUBTED
     if others or other:
         return _asked(pairs, is_opinion)
     return (None if doubts else next(_found(pairs, is_opinion), None)) or _asked(
@@ -147,7 +148,7 @@ def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:
 
 def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> Judgement | None:
     """The question that two lines about the same are worth: what a person likes or wants, or most of a statement."""
-    worth = [pair for pair in pairs if _is_alike(pair)]
+    worth = [pair for pair in pairs if _is_alike(pair, is_opinion)]
     if not worth:
         return None
     pair = max(worth, key=lambda each: len(_both(each)))
@@ -158,7 +159,8 @@ def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> 
         words = f"{pair.belief.words.get(ends[0], ends[0])}, {pair.fact.words.get(ends[1], ends[1])}"
     numbers = [one.letters.union(filter(str.isdigit, one.things)) for one in (pair.belief, pair.fact)]
     changed = not agree or "now" in pair.said.marks or bool(all(numbers) and not numbers[0] & numbers[1])
-    if is_opinion and changed and pair.held.felt == pair.said.felt and pair.held.felt:
+    felt = changed and pair.held.felt == pair.said.felt and pair.held.felt
+    if is_opinion and (felt or ends or _is_turned_round(pair)):
         return judged("reversal", "ended", "another view", f"another view: {words}")
     is_hedged &= "unsure" not in pair.held.marks | pair.said.marks
     rule = "same topic, hedged" if is_hedged else "same topic"
@@ -174,11 +176,22 @@ def _both(pair: ViewPair) -> frozenset[str]:
     return (pair.held.things | pair.held.before) & (pair.said.things | pair.said.before)
 
 
-def _is_alike(pair: ViewPair) -> bool:
+def _is_turned_round(pair: ViewPair) -> bool:
+    """True where both compare the same things, and name them in another order: "tabs are better than spaces"."""
+    both = pair.belief.things & pair.fact.things
+    in_order = pair.belief.in_order(both) == pair.fact.in_order(both)
+    return "compared" in pair.belief.marks & pair.fact.marks and not in_order
+
+
+def _is_alike(pair: ViewPair, is_opinion: bool) -> bool:
     """True where two views share a third of what that of the belief is about.
 
-    Of a long belief without an attitude several things must be shared; of one with an attitude, what that is about.
+    Of a long belief without an attitude several things must be shared; of one with an attitude, what that is about. An
+    opinion that is nothing but the other end of a scale is about the same: "should be calmer".
     """
+    ends = opposed(pair.held.things, pair.said.things) if is_opinion else None
+    if ends and ({ends[0]} == pair.held.things or {ends[1]} == pair.said.things):
+        return True
     shared, about = _both(pair), len(pair.held.things | pair.held.before)
     felt = any(view.felt for view in pair.belief.views)
     if felt and not pair.held.felt:
@@ -196,7 +209,7 @@ def _is_alike(pair: ViewPair) -> bool:
 _TURNS = ("hearsay", "instead", "end", "dislike", "prefer", "like", "want", "not", "anymore", "than")
 _FELT = frozenset(("dislike", "prefer", "like", "want"))
 _DENYING = frozenset(("instead", "end", "dislike", "not"))
-_MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn", "once")
+_MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn", "once", "compared")
 _MOST_CHARACTERS = 2000
 _SIGNS = " .,;:!?…()[]{}«»“”\"'*"
 _LETTER = re.compile(
@@ -211,7 +224,7 @@ class View(NamedTuple):
     `things` are keys of what it is about, `head` the first of them, `before` those of what stands before an attitude: whose attitude it is. `sign` is -1
     for what is denied, disliked or over. `felt` is `like` or `want` for an attitude, empty for a plain statement. `ended`:
     it held until now; `instead`: something else took its place. `marks` say why it may not count (`_DOUBTED`), that it is new
-    (`now`), limited (`turn`) or of one time (`once`).
+    (`now`), limited (`turn`), of one time (`once`), or a comparison (`compared`).
     """
 
     things: frozenset[str] = frozenset()
@@ -286,8 +299,9 @@ def _is_liked(text: str, names: frozenset[str], operators: re.Pattern[str]) -> b
 
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
-    """What a line is about, beside these names: two lines without a common topic say nothing of each other."""
-    return read_statement(text, names, False).things
+    """What a line is about, beside these names, and its scales: two lines without a common topic say nothing of each other."""
+    things = read_statement(text, names, False).things
+    return things.union(f"{language} {number}" for language, number, _ in _ends(things))
 
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:

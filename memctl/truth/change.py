@@ -15,14 +15,25 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from ..facts import Kind
+from ..facts import Fact, Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import terms
-from ..language.names import has_han
+from ..language.names import entity_key, has_han, name_terms
 from ..language.relations import listed_in
 from ..language.words import HAN_CHARS
+from ..stance.stance import stance
 from . import statement as reading
-from .statement import OF_FACTS, ReadSentence, is_numeral, listed, opposites, read_sentences, section_words, speaker_of
+from .statement import (
+    OF_FACTS,
+    STEM,
+    ReadSentence,
+    is_numeral,
+    listed,
+    opposites,
+    read_sentences,
+    section_words,
+    speaker_of,
+)  # fmt: skip
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -37,11 +48,9 @@ _FEWEST = 0.25  # weight of what both share, below which a marker of change says
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
 KIND, ALIKE, NEVER, HEARSAY = "replaced: kind", "replaced: alike", "conflict: never", "replaced: hearsay"
-VALUE = "replaced: value"
+VALUE, OPPOSITE, VIEW = "replaced: value", "conflict: opposite", "another view"
+VIEWS = (VALUE, OPPOSITE, VIEW)  # of two opinions: the holder may think otherwise now
 _OF_SERIES = 0.2  # the nearness of what is a value of the same measure, and no more: it is asked about last
-
-STEM = 4
-"""Letters that two forms of a word share at least."""
 
 
 class Statement(NamedTuple):
@@ -76,8 +85,11 @@ class PairJudgement(NamedTuple):
     judgement: Judgement
 
 
-def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 1.0) -> PairJudgement | None:
-    """What the newer of two lines about one entity makes of the older; None where both may well hold."""
+def judge_change(
+    older: Statement, newer: Statement, weight: Weight = lambda _: 1.0, about: tuple[str, ...] = ()
+) -> PairJudgement | None:
+    """What the newer of two lines about one entity makes of the older; None where both may well hold. With `about`, whose
+    lines they are, of opinions too what only stance sees."""
     if older.speaker != newer.speaker or newer.speaker in listed("machine"):
         return None
     sides = ([said for said in side.sentences if not said.is_long] for side in (older, newer))
@@ -86,6 +98,10 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     found = [judgement for judgement in map(_judged, pairs) if judgement]
     # A part of a sentence may be the nearest, and lack the word that tells of the change.
     firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
+    if older.kind is newer.kind is Kind.OPINION and about and not (firmest and firmest.judgement.rule in VIEWS):
+        view = stance(*(Fact(said.kind, said.text, about) for said in (older, newer)))
+        if view and view.kind == "reversal" and not view.is_certain:
+            return PairJudgement(firmest.nearness if firmest else 1.0, view)
     return firmest and firmest._replace(nearness=max(one.nearness for one in found))
 
 
@@ -98,6 +114,20 @@ def judge_series(older: Statement, newer: Statement) -> PairJudgement | None:
     named = (pair for pair in pairs if pair.is_named and not pair.is_guess and _may_change(pair))
     against = next(filter(None, map(_against_value, named)), "")
     return PairJudgement(_OF_SERIES, judged("replacement", "replaces", ALIKE, against)) if against else None
+
+
+def judge_view(belief: Fact, fact: Fact, canonical: Callable[[str], str] = entity_key) -> Judgement | None:
+    """What a fact says of a belief (stance/stance.py); where that is no reversal, an opinion of the same words with another
+    number, another time or an opposite is one."""
+    found = stance(belief, fact, canonical=canonical)
+    about = {canonical(name) for name in belief.entities} & {canonical(name) for name in fact.entities}
+    if fact.kind is not Kind.OPINION or not about or (found and (found.is_certain or found.kind == "reversal")):
+        return found
+    older, newer = (Statement(said.text, name_terms(about), fact.kind, None) for said in (belief, fact))
+    change = judge_change(older._replace(day=date.min), newer._replace(day=date.max))
+    if not change or change.judgement.rule not in VIEWS:
+        return found
+    return judged("reversal", "ended", VIEW, f"{VIEW}: {change.judgement.reason}")
 
 
 class _Lines:
@@ -340,7 +370,7 @@ def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     mine, its = one.words - other.words, other.words - one.words
     if len(mine) == len(its) == 1 and its <= opposites().get(min(mine), frozenset()) and not is_one_denied:
         against = f"{_spelled(one, mine)} against {_spelled(other, its)}"
-        return pair.found("conflict: opposite", against, 1.0, "disagrees")
+        return pair.found(OPPOSITE, against, 1.0, "disagrees")
     return None
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..facts import Kind, days_before, is_trusted
-from ..ids import question_id, question_ids
+from ..ids import belief_id, question_id, question_ids
 from ..index.index import Index
 from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
@@ -32,7 +32,7 @@ from ..language.words import EVERYWHERE, lines
 from ..markdown.grammar import OPINIONS
 from ..markdown.lines import Role
 from . import statement as reading
-from .change import ALIKE, HEARSAY, KIND, NEVER, STEM, VALUE, PairJudgement, Statement, judge_change, judge_series
+from .change import ALIKE, HEARSAY, KIND, NEVER, VALUE, VIEWS, PairJudgement, Statement, judge_change, judge_series
 from .judge import Validities, judge
 from .validity import has_begun, has_ended
 
@@ -66,8 +66,8 @@ _USUAL = 50  # entries that are thought to be in every store, so that a word of 
 class Replaced(NamedTuple):
     """Two lines about one thing: the newer one replaces the older, cancels it, or cannot hold beside it.
 
-    `judgement.kind` is "replacement" (verdicts "replaces", "cancels") or "conflict" (verdict "disagrees"); its tier says
-    whether that is certain or to be asked. Of several older lines the nearest is meant.
+    `judgement.kind` is "replacement" (verdicts "replaces", "cancels"), "reversal" of an opinion (verdict "ended") or "conflict"
+    (verdict "disagrees"); its tier says whether that is certain or to be asked. Of several older lines the nearest is meant.
     """
 
     older: Row
@@ -77,9 +77,13 @@ class Replaced(NamedTuple):
 
     @property
     def asked_as(self) -> tuple[str, str, str]:
-        """The kind of review that asks about it, and the ids of the two in its order: what came from outside stands second."""
+        """The kind of review that asks about it, and the ids of the two in its order: what came from outside stands second;
+        of two opinions the belief that the older one states, as reflect asks."""
         first, second = sorted((self.older, self.newer), key=lambda row: not is_trusted(row.origin))
-        return "replaced" if is_trusted(second.origin) else "trust", first.ref, second.ref
+        if not is_trusted(second.origin):
+            return "trust", first.ref, second.ref
+        is_view = self.judgement.rule in VIEWS and first.kind == second.kind == Kind.OPINION.value
+        return ("reversed", belief_id(first.ref), second.ref) if is_view else ("replaced", first.ref, second.ref)
 
     def is_ahead(self, today: date) -> bool:
         """True where the newer line only begins after `today`, and the older one has begun: until then it holds."""
@@ -362,7 +366,8 @@ class _Finder:
         if _names_another(newer, _REPLACES):
             return None
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
-        change = judge_change(one, other, self._weight) if one and other else None
+        about = tuple(sorted((self._names(older) & self._names(newer)) - {""}))
+        change = judge_change(one, other, self._weight, about) if one and other else None
         if not change or not other or not older.names or newer.names or change.judgement.rule == KIND:
             return change
         is_owner = not self._names(older).isdisjoint(self._names(newer))
@@ -400,7 +405,8 @@ class _Finder:
         leading = {entry.id: _leading_terms(held[entry.id][0] if entry.id in held else "") for entry in entries}
         names = {entry.id: name_terms(self._names(entry)) for entry in entries}
         led = {
-            i: {term[:STEM] for term in own if is_han(term[0]) or term not in names[i]} for i, own in leading.items()
+            i: {term[: reading.STEM] for term in own if is_han(term[0]) or term not in names[i]}
+            for i, own in leading.items()
         }
         chosen = queries.rarest(self._index, set().union(*leading.values()), _POSTINGS_TELLING)
         alone = len(entries) <= _FIRST or not beside  # what stands further below is held against what was found with it
@@ -417,7 +423,7 @@ class _Finder:
             older = [entry for entry in entries if self._is_beside(entry, row)]
             is_told = row.id in beside or row.kind != Kind.NOTE.value
             if older and (is_told or not markers.isdisjoint(own) or any(map(reading.is_numeral, own))):
-                heads = {term[:STEM] for term in own}
+                heads = {term[: reading.STEM] for term in own}
                 older = [entry for entry in older if not heads.isdisjoint(led[entry.id])]
                 likely[row.id] = [entry for entry in older if self._is_other(entry, row)]
             if len(likely) == _LIKELY:
@@ -475,7 +481,7 @@ def _leading(statement: Statement) -> list[str]:
 def _leading_terms(own: str) -> set[str]:
     """The same from the search terms of a line alone: what it is about, and what leads to other values of that."""
     found = {term for term in own.split() if "=" not in term and not term.isdigit()} - stop_terms()
-    return found.union(*map(reading.led_to, found))
+    return found.union(*map(reading.led_to, found), *(reading.opposites().get(term, ()) for term in found))
 
 
 def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = False) -> list[Replaced]:

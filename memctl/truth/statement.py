@@ -24,6 +24,7 @@ _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence
 _HEAD, _HAN_HEAD, _SUBJECT = 4, 6, 14  # words, Chinese characters, and characters, in which the subject stands
 _COMMA = re.compile(r"[，—]|, |: | – ")
+STEM = 4  # letters that two forms of a word share at least
 OF_FACTS = "of facts: "  # topics that a line must say whose they are
 _SHORTEST = 8  # characters of a clause that may stand alone
 LONG = 12  # words that a sentence is about, beyond which it says more than one thing

@@ -53,10 +53,19 @@ def chain(workspace: Workspace, ref: str) -> list[str]:
         ("The page needs brighter colours.", "The page should be calmer, with muted colours."),
         ("Предпочитает встречи до 10.", "Теперь предпочитает встречи после 11."),
         ("喜欢早上开会。", "现在更喜欢晚上开会。"),
+        ("Needs brighter colours.", "Should be calmer."),
+        ("Афише нужны краски поярче.", "Афиша должна быть поспокойнее."),
+        ("海报的颜色要更亮。", "海报的颜色要更素净。"),
+        ("喜欢上午十点前开会。", "喜欢十一点以后开会。"),
+        ("Любит встречи утром, до 10.", "Любит встречи после 11, утром тихая работа."),
+        ("Tabs are better than spaces.", "Spaces are better than tabs."),
+        ("Табы лучше пробелов.", "Пробелы лучше табов."),
+        ("空格比制表符好。", "制表符比空格好。"),
     ],
 )
 def test_what_its_holder_may_have_reversed_is_questioned(tmp_path: Path, held: str, newer: str) -> None:
-    """Both stand on the page, only the newer counts as current, and no number moves until somebody answers."""
+    """Both stand on the page, only the newer counts as current, and no number moves until somebody answers. It is one question,
+    and recall says so too."""
     workspace = told(tmp_path, d03=f"- O(0.8) @Anna: {held} ^held", d10=f"- O(0.8) @Anna: {newer} ^newer")
     (pair,) = asked(workspace)
     assert (pair.belief, pair.fact, pair.judgement.kind) == ("o-held", "newer", "reversal")
@@ -64,6 +73,9 @@ def test_what_its_holder_may_have_reversed_is_questioned(tmp_path: Path, held: s
     assert view(workspace, "o-held").ledger.confidence == 0.8
     assert chain(workspace, "o-newer") == ["10 stated 1 newer"]
     assert held not in (workspace.root / "bank/entities/Anna.md").read_text("utf-8").partition("## Timeline")[0]
+    assert [(one.kind, one.id) for one in questions(memory_on(workspace, TODAY))] == [("reversed", pair.question)]
+    hits = memory_on(workspace, TODAY).owner.recall(held).hits
+    assert [(hit.ref, hit.perhaps_superseded_by) for hit in hits[:2]] == [("newer", None), ("held", "newer")]
 
 
 def test_a_superseded_belief_looks_superseded(tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ ABOUT = option("--about -a", "Whom or what it is about; may be given again.", "N
 AS_OF = option("--as-of", "Answer as of that day, from what was known by then.", "WHEN")
 DRY_RUN = flag("--dry-run -n", "Print the diff and write nothing.")
 _GROUPS = {
-    "fact": "Slots: the newest line with an (entity, key) is current.",
+    "fact": "Slots: the newest line with an (entity, key) is current; one that plain words fill may wait for `review`.",
     "entity": "Who and what the workspace knows.",
     "belief": "What is believed, how firmly, and why.",
 }

@@ -75,6 +75,23 @@ def test_a_merged_page_keeps_no_summary(tmp_path: Path) -> None:
     assert "Has a dog." in (tmp_path / "bank/entities/Sam.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("I live in Hamburg", "I moved to Bremen"), ("Я живу в Москве", "Я переехал в Казань"), ("我住在上海", "我搬到成都了"),
+        ("I work at Siemens", "I now work at Bosch"),
+    ],
+)  # fmt: skip
+def test_a_slot_stands_once_in_world(tmp_path: Path, older: str, newer: str) -> None:
+    """With what waits below its value, as `fact get` and contexts have it."""
+    logs = {"memory/2025-11-01.md": f"- W: {older}\n", "memory/2025-11-20.md": f"- W: {newer}\n"}
+    memory = memory_on(write_pages(tmp_path, logs), TODAY)
+    reflect(memory)
+    (held,) = memory.facts()
+    items = [line for line in (tmp_path / "bank/world.md").read_text("utf-8").splitlines() if "](../memory/" in line]
+    assert [line.partition(" · ")[0] for line in items] == [f"- **{held.key}**: {older}", f"  - perhaps replaced by: {newer}"]
+
+
 @pytest.mark.parametrize(("older", "newer", "shown"), table("newer-lines-that-wait"))
 def test_what_holds_says_that_a_newer_line_waits(tmp_path: Path, older: str, newer: str, shown: str) -> None:
     """On the page and in the history, until somebody answers; that both hold is then seen on both."""

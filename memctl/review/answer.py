@@ -95,10 +95,10 @@ def answer(
 def _find(memory: OpenMemory, ref: str) -> Question:
     """The open question with this id, as it was shown last if it was."""
     memory.sync_for_write()
-    if line := settled(memory.index, [ref]).get(ref):
-        raise Refused(f"{ref} is settled, by {line.cited}", "delete that line to be asked again")
     last = last_shown(memory.workspace).get(ref) or last_shown(memory.workspace, OFFERED).get(ref)
     last = last or last_shown(memory.public().workspace, OFFERED).get(ref)  # by a hook or a server
+    for line in settled(memory.index, last.doubt.settled_by if last else [ref]).values():
+        raise Refused(f"{ref} is settled, by {line.cited}", "delete that line to be asked again")
     if last is None:
         found = next((each for each in questions(memory) if each.id == ref), None)
         if found is None:

@@ -90,8 +90,8 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
     What was shown may be answered while its lines stand as they were, whatever became of them by another answer.
     """
     unique = {doubt.id: doubt for doubt in asked}
-    answered = queries.settled(memory.index, unique)
-    left = {ref: doubt for ref, doubt in unique.items() if ref not in answered}
+    answered = queries.settled_ids(memory.index, {ref for doubt in unique.values() for ref in doubt.settled_by})
+    left = {ref: doubt for ref, doubt in unique.items() if answered.isdisjoint(doubt.settled_by)}
     hits = _lines(memory, [ref for doubt in left.values() if doubt.kind not in ("same", "keep") for ref in doubt.about])
     waiting = keep.kept_candidates(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
     hits |= {each.id: _candidate_hit(each) for each in waiting}
@@ -115,15 +115,19 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
 def _once(ordered: Sequence[Question]) -> Iterator[Question]:
     """Of the questions about the same two lines (or lines that say the same) only the first, which is worth most.
 
-    Without plans of which another question asks whether they were replaced.
+    Without plans of which another question asks whether they were replaced, and a line from outside once, beside that of the owner.
     """
     pairs: set[frozenset[tuple[str, ...]]] = set()
+    trusted = (question.about for question in reversed(ordered) if question.kind == "trust")
+    outside = {about[-1]: about for about in sorted(trusted, key=len)}
     replaced = {question.sides[0].content for question in ordered if question.kind in ("replaced", "reversed")}
     for question in ordered:
         if question.kind == "same":  # about two names
             yield question
             continue
         if question.kind == "due" and question.sides[0].content in replaced:
+            continue
+        if question.kind == "trust" and question.about != outside[question.about[-1]]:
             continue
         pair = frozenset((side.content, *side.entities) for side in question.sides)
         if len(pair) < 2 or pair not in pairs:

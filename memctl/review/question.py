@@ -63,6 +63,11 @@ class Doubt(NamedTuple):
         """The same for the same lines, whoever asks and in whatever order."""
         return question_id(self.kind, *self.about)
 
+    @property
+    def settled_by(self) -> tuple[str, ...]:
+        """The ids of the questions of which an answer ends it: a line from outside is asked about once, beside whatever it stands."""
+        return tuple({self.id: None, question_id("trust", self.about[-1]): None} if self.kind == "trust" else [self.id])
+
 
 def ids_of_line(ref: str) -> tuple[str, ...]:
     """The ids under which the line of an id may stand: that of a belief follows from that of the line that stated it."""
@@ -157,8 +162,10 @@ class Question:
 
     @property
     def options(self) -> tuple[Option, ...]:
-        """The answers; what only begins later replaces the older line from then on."""
+        """The answers; what only begins later replaces the older line from then on, and what comes from outside that of the owner."""
         first, *rest = self._as.options
+        if self.kind == "trust" and len(self.sides) > 1:
+            first = first._replace(text="yes, it holds, and replaces yours")
         if self.kind in ("replaced", "reversed") and (begins := _begins(*self.sides)):
             first = first._replace(text=f"yes, from {begins} on")
         return (first, *rest)
@@ -220,7 +227,8 @@ def answer_line(question: Question, key: str, today: date) -> Fact:
     kind, sides = question.kind, question.sides
     names = tuple(dict.fromkeys(name for side in sides for name in (side.fact.entities if side.fact else ())))
     private = any(side.private for side in sides)
-    line = Fact(Kind.OBSERVATION, "", names or question.names, settles=(question.id,), private=private)
+    line = Fact(Kind.OBSERVATION, "", names or question.names, private=private)
+    line = replace(line, settles=Doubt(kind, question.about).settled_by)
     if kind in ("trust", "keep"):
         return (_trust if kind == "trust" else _keep)(line, question, key)
     if kind == "same":

@@ -89,7 +89,7 @@ def judge_change(
     older: Statement, newer: Statement, weight: Weight = lambda _: 1.0, about: tuple[str, ...] = ()
 ) -> PairJudgement | None:
     """What the newer of two lines about one entity makes of the older; None where both may well hold. With `about`, whose
-    lines they are, of opinions too what only stance sees."""
+    lines they are, of opinions also what only stance is sure enough of."""
     if older.speaker != newer.speaker or newer.speaker in listed("machine"):
         return None
     sides = ([said for said in side.sentences if not said.is_long] for side in (older, newer))
@@ -98,7 +98,7 @@ def judge_change(
     found = [judgement for judgement in map(_judged, pairs) if judgement]
     # A part of a sentence may be the nearest, and lack the word that tells of the change.
     firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
-    if older.kind is newer.kind is Kind.OPINION and about and not (firmest and firmest.judgement.rule in VIEWS):
+    if older.kind is newer.kind is Kind.OPINION and about and (firmest is None or firmest.judgement.rule == ALIKE):
         view = stance(*(Fact(said.kind, said.text, about) for said in (older, newer)))
         if view and view.kind == "reversal" and not view.is_certain:
             return PairJudgement(firmest.nearness if firmest else 1.0, view)

@@ -525,7 +525,9 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
     asked = {question_id(*pair.asked_as): pair for pair in pairs}
     about = {
-        number: {number} | question_ids(pair.older.ref, pair.newer.ref) | question_ids(pair.newer.ref, pair.older.ref)
+        number: {number, question_id("trust", pair.asked_as[-1])}
+        | question_ids(pair.older.ref, pair.newer.ref)
+        | question_ids(pair.newer.ref, pair.older.ref)
         for number, pair in asked.items()
     }  # of a belief that one of the two states, too
     answered = settled_ids(index, set().union(*about.values()))

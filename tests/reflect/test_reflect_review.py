@@ -89,7 +89,10 @@ def test_a_slot_stands_once_in_world(tmp_path: Path, older: str, newer: str) -> 
     reflect(memory)
     (held,) = memory.facts()
     items = [line for line in (tmp_path / "bank/world.md").read_text("utf-8").splitlines() if "](../memory/" in line]
-    assert [line.partition(" · ")[0] for line in items] == [f"- **{held.key}**: {older}", f"  - perhaps replaced by: {newer}"]
+    assert [line.partition(" · ")[0] for line in items] == [
+        f"- **{held.key}**: {older}",
+        f"  - perhaps replaced by: {newer}",
+    ]
 
 
 @pytest.mark.parametrize(("older", "newer", "shown"), table("newer-lines-that-wait"))

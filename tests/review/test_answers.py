@@ -15,6 +15,7 @@ from store_helpers import table
 from memctl.errors import MemctlError, NothingFound, Refused, Usage
 from memctl.facts import Fact, Kind
 from memctl.hits import hit_json
+from memctl.ids import question_id
 from memctl.markdown.grammar import parse
 from memctl.memory import Memory, open_memory
 from memctl.review.question import KINDS
@@ -243,6 +244,22 @@ def test_a_newer_value_from_outside_is_asked_about(tmp_path: Path, key: str, cur
     memory.answer(question.id, key)
     assert [fact.content for fact in memory.fact("db", "Атлас")] == [current]
     assert not memory.review() and not memory.conflicts()
+
+
+@pytest.mark.parametrize(
+    ("own", "web"),
+    [("I move to Bremen on 20 December", "I moved to Hamburg"), ("12月20日搬到成都", "二月搬到了武汉"), ("Я живу в Казани", "Я переехал в Тверь")],
+)  # fmt: skip
+def test_a_line_from_outside_is_asked_about_once(tmp_path: Path, own: str, web: str) -> None:
+    """Beside the owner's own, whose end the answer names; what was answered takes no other answer, by whatever question."""
+    logs = {"memory/2025-11-10.md": f"- W: {own} ^own\n", "memory/2025-11-20.md": f"- W(src=web): {web} ^web\n"}
+    memory = memory_with(tmp_path, pages=logs)
+    question = asked(memory, "trust")
+    assert [side.ref for side in question.sides] == ["own", "web"] and "replaces yours" in question.options[0].text
+    memory.answer(question.id, "n")
+    assert not [one for one in memory.review() if one.kind == "trust"]
+    with pytest.raises(Refused, match="settled"):
+        memory.answer(question_id("trust", "web"), "y")
 
 
 def test_a_candidate_is_kept_on_the_day_on_which_it_was_said(tmp_path: Path) -> None:

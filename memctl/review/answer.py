@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -336,7 +337,7 @@ def answer_text(
 # Answers of the local model of `[llm] url`: it chooses among the options, and every choice is checked.
 #
 # Its lines carry `src=llm:NAME`: evidence of theirs weighs half, and it is asked nothing that writes memory.md or lets in
-# what came from outside. Where one answer is not as it should be, none is given.
+# what came from outside. What is no answer to a question is named and left out; the others are kept.
 
 _AT_ONCE = 10
 _LATER = "later"
@@ -360,25 +361,33 @@ def answer_by_model(
     if not settings.llm:
         raise Usage("no local model is set", "give its url under [llm] in memctl.toml; docs/settings.md has the keys")
     asked = [question for question in questions if not question.is_for_owner]
-    deadline = time.monotonic() + settings.llm_seconds
+    deadline, model = time.monotonic() + settings.llm_seconds, f"the model at {shown_url(settings.llm)}"
     chosen: dict[str, str] = {}
+    wrong: list[str] = []
+    failed: list[tuple[str, str]] = []
+    done: list[Answered] = []
+    problems: list[str] = []
     try:
         place = endpoint(settings.llm)
         for start in range(0, len(asked), _AT_ONCE):
             piece = asked[start : start + _AT_ONCE]
             told = {"role": "user", "content": "\n\n".join(map(_shown, piece))}
             messages = [{"role": "system", "content": _TASK}, told]
-            chosen |= _read(chat_json(place, settings.llm_model, messages, _SCHEMA, deadline), piece)
+            found, others = _read(chat_json(place, settings.llm_model, messages, _SCHEMA, deadline), piece)
+            chosen |= found
+            wrong += others
     except NoAnswer as error:
-        return [], [f"the model at {shown_url(settings.llm)} did not answer: {error}; nothing was written"]
-    done: list[Answered] = []
-    problems: list[str] = []
+        cure = "see that it runs, and that [llm] in memctl.toml has its url, its model and enough seconds; `memctl review` asks you"
+        failed.append((f"{model} gave nothing to use: {error}", cure))
+    if wrong:
+        failed.append((f"{model} gave what answers no question: {', '.join(wrong[:3])}", "`memctl review` asks you"))
     for ref, key in chosen.items():
         try:
             done.append(answer(memory, ref, key, said_by=f"llm:{one_line(settings.llm_model)}", dry_run=dry_run))
         except MemctlError as error:  # settled meanwhile
             problems.append(f"{ref}: {error.what}")
-    return done, problems
+    kept = "the other answers were kept" if done else "nothing was written"
+    return done, [*(f"{what}; {kept}; {cure}" for what, cure in failed), *problems]
 
 
 def _shown(question: Question) -> str:
@@ -390,16 +399,19 @@ def _shown(question: Question) -> str:
     return "\n".join([*asked, f"options: {options}; {_LATER} = not clear"])
 
 
-def _read(answered: Any, questions: Sequence[Question]) -> dict[str, str]:
-    """The options chosen, by question; NoAnswer where anything is not as it should be."""
+def _read(answered: Any, questions: Sequence[Question]) -> tuple[dict[str, str], list[str]]:
+    """The options chosen, by question, and what answers none, or one a second time; NoAnswer where there is no list of answers."""
     listed = answered.get("answers") if isinstance(answered, dict) else None
     if not isinstance(listed, list):
         raise NoAnswer("its answer has no list of answers")
     keys = {question.id: {_LATER, *(one.key for one in question.options)} for question in questions}
+    pairs = [(item.get("id"), item.get("option")) if isinstance(item, dict) else (None, None) for item in listed]
+    once = Counter(str(ref) for ref, _ in pairs)
     found: dict[str, str] = {}
-    for item in listed:
-        ref, key = (item.get("id"), item.get("option")) if isinstance(item, dict) else (None, None)
-        if not isinstance(ref, str) or not isinstance(key, str) or key not in keys.get(ref, ()) or ref in found:
-            raise NoAnswer(f"{one_line(str(ref))[:20]!r} {one_line(str(key))[:20]!r} answers no question")
-        found[ref] = key
-    return {ref: key for ref, key in found.items() if key != _LATER}
+    wrong = []
+    for ref, key in pairs:
+        if isinstance(ref, str) and isinstance(key, str) and key in keys.get(ref, ()) and once[ref] == 1:
+            found[ref] = key
+        else:
+            wrong.append(f"{one_line(str(ref))[:20]!r} {one_line(str(key))[:20]!r}")
+    return {ref: key for ref, key in found.items() if key != _LATER}, wrong

@@ -346,7 +346,13 @@ class Face:
         """What a tool answers; what goes wrong is an answer too, from which a model can learn what to do."""
         tool = self._tools.get(params["name"])
         if tool is None:
-            raise MessageError(_INVALID_PARAMS, f"there is no tool {params['name'][:100]!r}")
+            is_closed = params["name"] in offered(True)
+            cure = (
+                "; this server only reads: start `memctl mcp` with --allow-write, or use the command line"
+                if is_closed
+                else ""
+            )
+            raise MessageError(_INVALID_PARAMS, f"there is no tool {params['name'][:100]!r}{cure}")
         try:
             arguments = tool.read(params.get("arguments") or {})
             self._ready()

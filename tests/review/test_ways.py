@@ -203,7 +203,18 @@ def test_a_model_that_answers_rubbish_writes_nothing(tmp_path: Path, content: Ca
     with server(saying(content(question.id))) as (url, _):
         done, problems = by_model(memory, url)
     assert not done and len(problems) == 1 and "nothing was written" in problems[0] and "\n" not in problems[0]
+    assert "did not answer" not in problems[0] and "`memctl review` asks you" in problems[0]
     assert snapshot(memory.workspace.root) == before
+
+
+def test_what_a_model_answers_beside_rubbish_is_kept(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "due", "replaced")
+    ids = [question.id for question in memory.review()]
+    answers = [{"id": ids[0], "option": "n"}, {"id": ids[1], "option": "yes!"}, {"id": "q-zzzzzzzz", "option": "y"}]
+    with server(saying({"answers": answers})) as (url, _):
+        done, (problem,) = by_model(memory, url)
+    assert len(done) == 1 and [question.id for question in memory.review()] == ids[1:]
+    assert f"'{ids[1]}' 'yes!', 'q-zzzzzzzz' 'y'" in problem and "the other answers were kept" in problem
 
 
 def test_a_model_that_is_late_or_not_there_writes_nothing(tmp_path: Path) -> None:

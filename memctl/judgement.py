@@ -91,6 +91,19 @@ RULES: dict[str, Measured] = {
 """Every rule that judges, with what `make judge` measured for it on labelled text by another hand."""
 
 
+def standing_of(rule: str, is_asked: bool) -> dict[str, str | float | None]:
+    """What stands behind a judgement, as JSON tells it: the row of `RULES`, its tier, and how often it was right of how many."""
+    found = RULES.get(rule)
+    tier = Tier.ASKED if is_asked else Tier.CERTAIN if found else Tier.TOLD
+    precision = round(found.right / found.of, 2) if found and found.of else None
+    return {
+        "rule": rule if found else None,
+        "tier": tier.value,
+        "precision": precision,
+        "cases": found.of if found else None,
+    }
+
+
 class Judgement(NamedTuple):
     """What is thought of one line or of two, and who stands for it.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Usage
 from ..facts import Period, fields, is_trusted
 from ..hits import hit_json
+from ..judgement import standing_of
 from ..markdown.escape import many, one_line
 from .call import AS_OF, DRY_RUN, Call, argument, command, flag, option
 from .output import BOLD, FAINT, YELLOW, Output
@@ -138,7 +139,15 @@ def _print_belief(call: Call, view: "BeliefView") -> None:
         call.out.line(f"  {line}")
     for bullet in view.evidence:
         place = f" · {place_of(call, bullet.citation)}" if bullet.citation else ""
-        call.out.emit(f"  {call.out.style(bullet.text)}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""), 4)
+        standing = _standing(bullet)
+        right = f", right in {standing['precision']:.2f} of {standing['cases']} cases" if standing["cases"] else ""
+        judged = f" · {standing['tier']}{right}" if standing["rule"] else ""
+        call.out.emit(f"  {call.out.style(bullet.text)}{judged}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""), 4)
+
+
+def _standing(bullet: Any) -> dict[str, str | float | None]:
+    """The rule that found a piece of evidence, by which its reason begins, its tier, and how often it is right."""
+    return standing_of(bullet.reason.partition(": ")[0], bullet.verdict == "questioned")
 
 
 def _drawn(view: "BeliefView") -> list[str]:
@@ -163,7 +172,8 @@ def _belief_json(view: "BeliefView") -> dict[str, Any]:
     made |= fields(view, "over questioned source=place")
     told = "day verdict strength number after source=citation gone reason id=ref"
     evidence = [fields(bullet, told) for bullet in view.evidence]
-    for each in evidence:
+    for each, bullet in zip(evidence, view.evidence, strict=True):
+        each |= _standing(bullet)
         if each["verdict"] not in ("for", "against"):
             each["strength"] = None
     return made | {"evidence": evidence}

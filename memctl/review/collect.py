@@ -34,6 +34,7 @@ from ..reflect.plan import Planner
 from ..reflect.proposals import PAGE, CoreProposal, read_proposals
 from ..reflect.record import in_conflict, program_of
 from ..reflect.reflect import planned_edit
+from ..truth.change import ALIKE, HEARSAY
 from ..truth.replaced import replaced_since
 from . import keep
 from .question import KINDS, Doubt, Question, cache_questions, cached_questions, ids_of_line, last_shown, remember
@@ -107,7 +108,9 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
             names = [name for side in sides for name in side.entities]
             shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(sides))
             about = shared or tuple(dict.fromkeys(names))[:2]
-            made.append(Question(doubt.kind, doubt.about, sides, about, reasons.get(ref, doubt.reason)))
+            made.append(
+                Question(doubt.kind, doubt.about, sides, about, reasons.get(ref, doubt.reason), rule=doubt.rule)
+            )
     ordered = sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id))
     return tuple(_once(ordered))
 
@@ -216,7 +219,7 @@ def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
         known = _DOUBLING * log2(1 + min(max((named.get(key, 0) for key in own), default=0), 1000))
         asked = _DOUBLING * log2(1 + sum(recalled.get(side.ref, 0) for side in sides))
         weighty = _IMPORTANT * max((side.importance or 0 for side in sides), default=0)
-        kind = _ALIKE if question.why.startswith(("alike: ", "hearsay: ")) else KINDS[question.kind].worth
+        kind = _ALIKE if question.rule in (ALIKE, HEARSAY) else KINDS[question.kind].worth
         return round(kind + youth + known + asked + (_CORE if own & core else 0) + weighty, 4)
 
     return [replace(question, worth=worth(question)) for question in made]
@@ -286,8 +289,9 @@ def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
         if not pair.judgement.is_certain:
             kind, *sides = pair.asked_as
-            reason = f"{pair.judgement.rule.removeprefix('replaced: ')}: {pair.judgement.reason}"
-            yield Doubt(kind, tuple(sides), reason.strip(": "))
+            named = f"{pair.judgement.rule.removeprefix('replaced: ')}: "
+            reason = named + pair.judgement.reason.removeprefix(named)
+            yield Doubt(kind, tuple(sides), reason.strip(": "), pair.judgement.rule)
 
 
 def _same(memory: OpenMemory) -> Iterator[Doubt]:
@@ -309,7 +313,7 @@ def _left_by_reflect(memory: OpenMemory) -> Iterator[Doubt]:
     replay = planner.replay_for_review()
     for pair in replay.open_questions:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
-        yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason)
+        yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason, pair.judgement.rule)
     for proposal in read_proposals(_proposals_page(memory, planner, replay).after):
         yield Doubt("core", (proposal.ref,), proposal.reason)
 

@@ -26,6 +26,7 @@ from ..ids import hashed, question_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import existing_refs
 from ..index.queries.evidence import settled_ids
+from ..judgement import standing_of
 from ..markdown.escape import beginning, many, one_line
 from ..markdown.grammar import QUOTED
 from ..notes.files import prepare_memory, write_derived
@@ -57,6 +58,7 @@ class Doubt(NamedTuple):
     kind: str
     about: tuple[str, ...]
     reason: str = ""
+    rule: str = ""  # the row of `RULES` that found it
 
     @property
     def id(self) -> str:
@@ -141,6 +143,7 @@ class Question:
     names: tuple[str, ...] = ()
     why: str = ""
     worth: float = 0.0
+    rule: str = ""
     HOW = "y only if the user said so or the newer line makes the older one untrue, b both hold, n not about the same"
     """What whoever is offered an older line is told of the answers, in every door."""
 
@@ -178,7 +181,8 @@ class Question:
     def as_json(self) -> dict[str, Any]:
         """The question as plain values; keys are only ever added."""
         made = fields(self, "id kind text about=names") | {"sides": [hit_json(side) for side in self.sides]}
-        return made | {"options": [fields(one, "key text") for one in self.options], "why": self.why}
+        made |= {"options": [fields(one, "key text") for one in self.options], "why": self.why}
+        return made | standing_of(self.rule, is_asked=True)
 
     @property
     def older(self) -> str:
@@ -335,7 +339,7 @@ def cached_questions(workspace: Workspace, state: str) -> list[Doubt] | None:
     with suppress(ValueError, TypeError):
         known, rows = json.loads(_text(workspace, HELD) or "[0, []]")
         if known == state:
-            return [Doubt(kind, tuple(about), reason) for kind, about, reason in rows]
+            return [Doubt(kind, tuple(about), *rest) for kind, about, *rest in rows]
     return None
 
 

@@ -275,6 +275,7 @@ PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="s
 PASSAGES = answer_schema(schema=ONE, passages=list_of(PASSAGE))
 _QUESTION = answer_schema(
     id="string", kind="string", text="string", about="string*", sides="hit*", why="string",
+    rule="string?", tier="string", precision="number?", cases="integer?",
     options=list_of(answer_schema(key="string", text="string")),
 )  # fmt: skip
 OFFERS = list_of(answer_schema(**dict.fromkeys(("question", "newer", "reason", "id", "source", "content"), "string")))

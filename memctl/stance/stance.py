@@ -8,9 +8,10 @@ past says nothing, and neither do the names of those whom both lines are about.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
@@ -156,7 +157,7 @@ def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> 
     agree = pair.agree and not ends
     words = _words(pair, _both(pair))
     if ends:
-        words = f"{pair.belief.words.get(ends[0], ends[0])}, {pair.fact.words.get(ends[1], ends[1])}"
+        words = f"{pair.belief.spellings.get(ends[0], ends[0])}, {pair.fact.spellings.get(ends[1], ends[1])}"
     numbers = [one.letters.union(filter(str.isdigit, one.things)) for one in (pair.belief, pair.fact)]
     changed = not agree or "now" in pair.said.marks or bool(all(numbers) and not numbers[0] & numbers[1])
     felt = changed and pair.held.felt == pair.said.felt and pair.held.felt
@@ -168,8 +169,9 @@ def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> 
 
 
 def _words(pair: ViewPair, shared: frozenset[str]) -> str:
-    """The words of the fact for what is shared, in their order."""
-    return ", ".join(word for key, word in reversed(pair.fact.words.items()) if key in shared)
+    """The words of the fact for what is shared, in their order; of Chinese, pairs of characters that overlap are one."""
+    said = ", ".join(word for key, word in reversed(pair.fact.words.items()) if key in shared)
+    return re.sub(r"(?<=[\u3400-\u9fff])([\u3400-\u9fff]), \1(?=[\u3400-\u9fff])", r"\1", said)
 
 
 def _both(pair: ViewPair) -> frozenset[str]:
@@ -249,6 +251,7 @@ class Reading(NamedTuple):
     words: dict[str, str]
     letters: frozenset[str]
     small: frozenset[str]
+    spellings: Mapping[str, str] = MappingProxyType({})  # of all words
 
     @property
     def things(self) -> frozenset[str]:
@@ -288,7 +291,15 @@ def read_statement(text: str, names: frozenset[str] = frozenset(), marked: bool 
     plain = operators.sub(" ", known["now"].sub(" ", own))
     small = (_light() | _listed_terms("telling")).intersection(_plain(plain))
     small |= {match["light"] or "" for match in _pieces().finditer(plain)}
-    return Reading(tuple(found), marks, denials, dict(reversed(_keys(own))), frozenset(_LETTER.findall(text)), small)
+    return Reading(
+        tuple(found),
+        marks,
+        denials,
+        dict(reversed(_keys(own))),
+        frozenset(_LETTER.findall(text)),
+        small,
+        dict(_spelled(own)),
+    )
 
 
 def _is_liked(text: str, names: frozenset[str], operators: re.Pattern[str]) -> bool:

@@ -73,7 +73,17 @@ def test_what_its_holder_may_have_reversed_is_questioned(tmp_path: Path, held: s
     assert view(workspace, "o-held").ledger.confidence == 0.8
     assert chain(workspace, "o-newer") == ["10 stated 1 newer"]
     assert held not in (workspace.root / "bank/entities/Anna.md").read_text("utf-8").partition("## Timeline")[0]
-    assert [(one.kind, one.id) for one in questions(memory_on(workspace, TODAY))] == [("reversed", pair.question)]
+    (question,) = questions(memory_on(workspace, TODAY))
+    assert (question.kind, question.id) == ("reversed", pair.question)
+    made = question.as_json()
+    assert (made["rule"], made["tier"], made["precision"]) in {
+        ("another view", "asked", 0.83),
+        ("replaced: value", "asked", 0.0),
+    }
+    named = made["why"].partition(": ")[2].replace(" against ", ", ").replace(" ", ", ").split(", ")
+    assert all(word.strip(",") in f"{held} {newer}".replace(".", "").split() or not word.isascii() for word in named), (
+        made["why"]
+    )
     hits = memory_on(workspace, TODAY).owner.recall(held).hits
     assert [(hit.ref, hit.perhaps_superseded_by) for hit in hits[:2]] == [("newer", None), ("held", "newer")]
 

@@ -93,15 +93,10 @@ RULES: dict[str, Measured] = {
 
 def standing_of(rule: str, is_asked: bool) -> dict[str, str | float | None]:
     """What stands behind a judgement, as JSON tells it: the row of `RULES`, its tier, and how often it was right of how many."""
-    found = RULES.get(rule)
-    tier = Tier.ASKED if is_asked else Tier.CERTAIN if found else Tier.TOLD
-    precision = round(found.right / found.of, 2) if found and found.of else None
-    return {
-        "rule": rule if found else None,
-        "tier": tier.value,
-        "precision": precision,
-        "cases": found.of if found else None,
-    }
+    right, of = RULES.get(rule, (0, 0))
+    tier = Tier.ASKED if is_asked else Tier.CERTAIN if rule in RULES else Tier.TOLD
+    told = {"rule": rule if rule in RULES else None, "tier": tier.value}
+    return told | {"precision": round(right / of, 2) if of else None, "cases": of or None}
 
 
 class Judgement(NamedTuple):

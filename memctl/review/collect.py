@@ -108,9 +108,8 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
             names = [name for side in sides for name in side.entities]
             shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(sides))
             about = shared or tuple(dict.fromkeys(names))[:2]
-            made.append(
-                Question(doubt.kind, doubt.about, sides, about, reasons.get(ref, doubt.reason), rule=doubt.rule)
-            )
+            why = reasons.get(ref, doubt.reason)
+            made.append(Question(doubt.kind, doubt.about, sides, about, why, rule=doubt.rule))
     ordered = sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id))
     return tuple(_once(ordered))
 

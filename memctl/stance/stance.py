@@ -291,15 +291,8 @@ def read_statement(text: str, names: frozenset[str] = frozenset(), marked: bool 
     plain = operators.sub(" ", known["now"].sub(" ", own))
     small = (_light() | _listed_terms("telling")).intersection(_plain(plain))
     small |= {match["light"] or "" for match in _pieces().finditer(plain)}
-    return Reading(
-        tuple(found),
-        marks,
-        denials,
-        dict(reversed(_keys(own))),
-        frozenset(_LETTER.findall(text)),
-        small,
-        dict(_spelled(own)),
-    )
+    words, letters = dict(reversed(_keys(own))), frozenset(_LETTER.findall(text))
+    return Reading(tuple(found), marks, denials, words, letters, small, dict(_spelled(own)))
 
 
 def _is_liked(text: str, names: frozenset[str], operators: re.Pattern[str]) -> bool:

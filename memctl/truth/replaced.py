@@ -404,10 +404,7 @@ class _Finder:
         held = queries.read_lines(self._index, {*(entry.id for entry in entries), *beside})
         leading = {entry.id: _leading_terms(held[entry.id][0] if entry.id in held else "") for entry in entries}
         names = {entry.id: name_terms(self._names(entry)) for entry in entries}
-        led = {
-            i: {term[: reading.STEM] for term in own if is_han(term[0]) or term not in names[i]}
-            for i, own in leading.items()
-        }
+        led = {i: {t[: reading.STEM] for t in own if is_han(t[0]) or t not in names[i]} for i, own in leading.items()}
         chosen = queries.rarest(self._index, set().union(*leading.values()), _POSTINGS_TELLING)
         alone = len(entries) <= _FIRST or not beside  # what stands further below is held against what was found with it
         ids = self._told_later(entries, chosen) if chosen and alone else []

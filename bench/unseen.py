@@ -120,6 +120,7 @@ def changes() -> None:
     for name, mine in by("workspace", rows("changes.jsonl")):
         with folder(f"changes-{name}") as root:
             pages = write_month(root, name)
+            command(root, "reflect")
             pairs = asked_pairs(questions(root))
             changed = [row for row in mine if row["change"]]
             either = [frozenset(row["sides"]) for row in mine if row["change"] is None or row.get("kind") == "hearsay"]
@@ -181,6 +182,7 @@ def updates() -> None:
     for name, mine in by("workspace", rows("updates.jsonl")):
         with folder(f"updates-{name}") as root:
             write_month(root, name)
+            command(root, "reflect")
             with opened(root) as memory:
                 for row in mine:
                     first = memory.recall(row["question"], k=10).hits[:1]

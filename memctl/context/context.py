@@ -215,7 +215,7 @@ _WEIGHT_SHARE_NAMED = 0.05  # the same for a line that is about whom the prompt 
 def _weights_and_names(index: Index, words: str) -> tuple[dict[str, float], set[str]]:
     """How telling each word is, and all names of the entities with a page that are named."""
     wanted = query_terms(words)
-    counts, total = frequencies(index, wanted), entry_count(index)
+    counts, total = frequencies(index, wanted, own=True), entry_count(index, own=True)
     names = {key for name in KnownNames(index).in_text(words) for key in (name, *keys_of(index, name))}
     return {term: idf(counts.get(term, 0), total) for term in wanted}, names
 

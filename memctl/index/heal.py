@@ -267,8 +267,9 @@ def _has_its_words(index: Index) -> bool:
 
     SQLite's own check takes the exclusive or of a weak hash of each place: a bit that flips in a word of two lines cancels out.
     """
-    lines = (own.split(" ") for (own,) in index.each("SELECT own FROM words WHERE own <> ''"))
-    return Counter(chain.from_iterable(lines)) == dict(index.each("SELECT term, cnt FROM vocabulary"))
+    lines = (own.split(" ") for (own,) in index.each("SELECT own || aside AS it FROM words WHERE it <> ''"))
+    counts = dict(index.each("SELECT term, sum(cnt) FROM vocabulary GROUP BY term"))
+    return Counter(chain.from_iterable(lines)) == counts
 
 
 # -- the seal: the state of the file as we last left it ---------------------------------------------------------------

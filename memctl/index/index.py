@@ -30,7 +30,7 @@ NOT_EMBEDDED = ("heading", "rest")  # roles: headings stand with each of their l
 _STORED = Row._fields[:-2]  # the columns of `entry`
 SELECT_STORED = ", ".join(f"entry.{name}" for name in _STORED)
 SELECT_ROW = (
-    f"SELECT {SELECT_STORED}, page.path, words.own FROM entry JOIN page ON page.id = entry.page JOIN words ON words.rowid = entry.id "
+    f"SELECT {SELECT_STORED}, page.path, words.own || words.aside FROM entry JOIN page ON page.id = entry.page JOIN words ON words.rowid = entry.id "
     "WHERE entry.page = ? ORDER BY entry.id"
 )
 _MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers: 20,000 facts, 90 MB
@@ -179,7 +179,7 @@ class Index:
         number = self._page_number(page.path)
         shift = row_id(number - page_id(page.path), 0)  # where another path has the same hash
         total, after = hasher(16), row_id(number, 0)
-        entries = words = embedded = 0
+        entries = aside = words = embedded = 0
         rest = iter(page.rows)
         while some := list(islice(rest, _PIECE)):
             some = [row._replace(id=row.id + shift, page=number) for row in some] if shift else some
@@ -187,11 +187,12 @@ class Index:
             self._replace_rows(start, after, {row.id: row for row in some})
             total.update(rows_bytes(some))
             entries += len(some)
+            aside += sum(row.is_aside for row in some)
             words += sum(row.length for row in some)
             embedded += sum(row.block is None and row.role not in NOT_EMBEDDED for row in some)
         self._replace_rows(after, row_id(number + 1, 0), {})
         names = self._replace_names(number, page.entity)
-        about = (page.path, page.day.isoformat() if page.day else None, page.title, entries, words, embedded)
+        about = (page.path, page.day.isoformat() if page.day else None, page.title, entries, aside, words, embedded)
         rows_sum = page_sum((*about, sha256, problem), names, total.digest())
         stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
         values = (number, *about, rows_sum, *stat, sha256, looked_ns, problem)
@@ -228,7 +229,7 @@ class Index:
             number += 1
         return number
 
-    def _replace_rows(self, first: int, after: int, rows: Mapping[int, tuple[Any, ...]]) -> None:
+    def _replace_rows(self, first: int, after: int, rows: Mapping[int, Row]) -> None:
         """Make these the rows whose ids are from `first` to before `after`."""
         stored = self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE id >= ? AND id < ?", (first, after))
         old = {row[0]: row for row in stored}
@@ -248,7 +249,8 @@ class Index:
             (row[:4] for row in slot_rows(gone)),
         )
         run(f"INSERT INTO entry VALUES ({_question_marks(len(_STORED))})", (row[:-2] for row in fresh))
-        run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in fresh))
+        said = ((row.id, *(("", row.own) if row.is_aside else (row.own, ""))) for row in fresh)
+        run("INSERT INTO words (rowid, own, aside) VALUES (?, ?, ?)", said)
         run("INSERT OR IGNORE INTO mention VALUES (?, ?)", mention_rows(fresh))
         run("INSERT OR IGNORE INTO link VALUES (?, ?, ?)", link_rows(fresh))
         run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", slot_rows(fresh))

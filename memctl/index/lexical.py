@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 ORDINAL_BITS = 22  # a row id is `page << ORDINAL_BITS | ordinal`: in the order of the page, `row ± 1` are beside it
 GAP = 4  # what the ordinal skips at a heading: more than the reach of a neighbour, so none is seen across a heading
 CANDIDATES = 32  # rows to take from FTS5 by its own bm25 before scoring; with 100 and 400 recall@10 is the same
+SHORT = 1.4  # of the length of a line: what a shorter one loses too, where each term of it counts once
 BUDGET = 5_000  # postings that the candidate query may touch: FTS5 costs about 1 µs for each, whatever the LIMIT
 
 _MOST_TERMS = 32
@@ -110,9 +111,11 @@ def select_terms(dfs: Mapping[str, int], budget: int = BUDGET) -> list[str]:
     return chosen
 
 
-def match_expression(terms: Iterable[str]) -> str:
-    """The FTS5 expression that any of the terms satisfies; each is quoted, so none is read as syntax."""
-    return " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+def match_expression(terms: Iterable[str], own: bool = False) -> str:
+    """The FTS5 expression that any of the terms satisfies, with `own` in lines that memctl did not write; each is quoted,
+    so none is read as syntax."""
+    said = " OR ".join('"' + term.replace('"', '""') + '"' for term in terms)
+    return f"own : ({said})" if own else said
 
 
 def row_id(page: int, ordinal: int) -> int:

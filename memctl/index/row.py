@@ -13,6 +13,15 @@ from ..language.dates import log_day
 if TYPE_CHECKING:
     from ..markdown.grammar import Problem
 
+_MADE = (
+    "bank/entities/",
+    "bank/digest/",
+    "bank/world.md",
+    "bank/experience.md",
+    "bank/lessons.md",
+    "bank/proposals.md",
+)
+
 
 class Row(NamedTuple):
     """One entry as the index keeps it; dates are ISO strings, which sort as they should."""
@@ -102,6 +111,12 @@ class Row(NamedTuple):
         """Its lines when it was indexed."""
         return Citation(self.path, self.line, self.end_line)
 
+    @property
+    def is_aside(self) -> bool:
+        """True for what memctl wrote: copies in managed blocks, beliefs, and headings of the pages that reflect makes."""
+        is_made = self.path == "bank/opinions.md" or (self.role == "heading" and self.path.startswith(_MADE))
+        return is_made or self.block is not None
+
 
 class EntityPage(NamedTuple):
     """What `bank/entities/Slug.md`, or a note, says of its entity; `is_outside` if the page came from outside."""
@@ -136,7 +151,9 @@ class PageRows(NamedTuple):
     problems: tuple[tuple[int, Problem], ...]
 
 
-SELECT_ABOUT = "SELECT rows_sum, id, path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY id"
+SELECT_ABOUT = (
+    "SELECT rows_sum, id, path, day, title, entries, aside, terms, embedded, sha256, problem FROM page ORDER BY id"
+)
 SELECT_NAMES = (
     "SELECT page, key, name, type FROM naming",
     "SELECT page, key, head, stem, name FROM named ORDER BY key",

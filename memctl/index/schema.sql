@@ -5,7 +5,8 @@ CREATE TABLE page (
     path      TEXT NOT NULL UNIQUE,     -- in the workspace, forward slashes
     day       TEXT,                     -- of a daily log
     title     TEXT NOT NULL,            -- of the page: `_page_title` in index/rows.py
-    entries   INTEGER NOT NULL,         -- how many rows below belong to it
+    entries   INTEGER NOT NULL,         -- how many rows below belong to it,
+    aside     INTEGER NOT NULL,         -- and how many of these memctl wrote: they count in no judgement
     terms     INTEGER NOT NULL,         -- the sum of their lengths
     embedded  INTEGER NOT NULL,         -- how many of them have vectors, once they are made (vectors/embed.py)
     rows_sum  BLOB NOT NULL,            -- hash of those rows, of this one and of its names: tells damage that SQLite does not see
@@ -66,7 +67,7 @@ CREATE VIEW public AS SELECT * FROM live WHERE private = 0;
 
 -- Live lines that say something by themselves: no headings, no code, no front matter. Those that speak are not memctl's own.
 CREATE VIEW statement AS SELECT * FROM live WHERE role IN ('fact', 'text', 'item', 'row');
-CREATE VIEW speaking AS SELECT * FROM statement WHERE kind <> 'observation';
+CREATE VIEW speaking AS SELECT * FROM statement WHERE kind <> 'observation' AND (is_told OR role <> 'fact');
 
 -- Live lines that have vectors: headings stand with each of their lines, front matter says little.
 CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest');
@@ -143,5 +144,6 @@ CREATE VIEW unnamed AS SELECT path FROM page WHERE id IN (SELECT page FROM namin
     WHERE named.page = page.id AND is_trusted AND (is_fact OR role <> 'fact'));
 
 -- Terms come analysed (language/analyzer.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
-CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
+-- `aside` has those of what memctl wrote, so that they can be left out of a count; of each row one of the two is empty.
+CREATE VIRTUAL TABLE words USING fts5 (own, aside, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, col);

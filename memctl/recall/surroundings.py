@@ -202,7 +202,7 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs | None:
     if not (wanted := query_terms(words)):
         return None
     names = {*terms(" ".join((*capitals(words), *KnownNames(index).in_text(words))))}.intersection(wanted)
-    counts, total = frequencies(index, wanted), entry_count(index)
+    counts, total = frequencies(index, wanted, own=True), entry_count(index, own=True)
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
     asking = {*wanted}.difference(query_terms(without_value_asked(words)))
     plain = {term: weight for term, weight in weights.items() if term not in asking}

@@ -10,23 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import date
-from itertools import islice
+from itertools import islice, permutations
 from typing import NamedTuple
 
 from ..facts import Kind, days_before, is_trusted
 from ..ids import belief_id, question_id, question_ids
 from ..index.index import Index
-from ..index.lexical import idf, select_terms
+from ..index.lexical import SHORT, idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
-from ..index.queries.entity_names import keys_of, keys_of_person, pages_called
-from ..index.queries.evidence import has_marked, newest_beside, settled_ids, side_by_side, weighed
+from ..index.queries.entity_names import KnownNames, keys_of, keys_of_person, pages_called
+from ..index.queries.evidence import has_marked, newest_beside, settled_ids, side_by_side
 from ..index.queries.filters import expiry_on
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier, judged
 from ..language.analyzer import stop_terms, terms
-from ..language.names import is_han, name_terms
+from ..language.names import entity_key, is_han, name_terms
 from ..language.sentences import is_change, is_past, is_plan, split_sentences
 from ..language.words import EVERYWHERE, lines
 from ..markdown.grammar import OPINIONS
@@ -43,7 +43,6 @@ _BESIDE = 24  # earlier lines that a newer one is held against
 _POSTINGS = 3_000  # of the terms that find them
 _POSTINGS_TELLING = 800  # of those that find later ones, for each recall
 _FOUND = 24  # later lines that they find, of facts and of others
-_SHORT = 1.4  # of the length of a line found by them: what a shorter one loses too, as bm25 has it
 _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
@@ -117,7 +116,8 @@ def replaced_since(
         memory.progress(done + 1, len(unknown), "comparing")
     found = [pair for entry in fresh for pair in known[entry.id]]
     pairs = _nearest(_standing(memory, found, in_chains=not facts)).values()
-    return tuple(sorted(pairs, key=lambda pair: pair.newer.told, reverse=True))
+    asked = (pair for pair in pairs if not _is_evidence(memory, pair))
+    return tuple(sorted(asked, key=lambda pair: pair.newer.told, reverse=True))
 
 
 def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collection[int]) -> dict[int, Replaced]:
@@ -230,7 +230,7 @@ class _Finder:
         statement = self._statements.get(entry.id)
         if not statement or not _speaks(entry) or statement.speaker in reading.listed("machine"):
             return []
-        chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
+        chosen = select_terms(queries.frequencies(self._index, _leading(statement), own=True), _POSTINGS)
         like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
         told = self._at_most(entry, _TALE)
         before = [row for row in like if _speaks(row) and row.told < told and self._is_other(row, entry)]
@@ -309,7 +309,7 @@ class _Finder:
         rows |= queries.by_ids(self._index, alike)
         notes = self._notes_about(names)
         rows = {i: row for i, row in rows.items() if self._may_give_way(row, entry, own)} | notes
-        total = queries.entry_count(self._index) + _USUAL
+        total = queries.entry_count(self._index, own=True) + _USUAL
         nearest = {i: place for place, i in enumerate(i for i in alike if i in rows)}
         found, least = list[Replaced](), _TELLING if names else _TELLING_NOBODY
         for i, its in queries.own_terms(self._index, rows).items():
@@ -378,7 +378,8 @@ class _Finder:
         if word not in self._weights:
             words = {word for each in self._unweighed for said in each.sentences for word in said.words}
             self._unweighed.clear()
-            known, total = queries.frequencies(self._index, words), queries.entry_count(self._index) + _USUAL
+            known = queries.frequencies(self._index, words, own=True)
+            total = queries.entry_count(self._index, own=True) + _USUAL
             self._weights |= {word: _relative_idf(known.get(word, 1), total) for word in words}
         return self._weights[word]
 
@@ -445,10 +446,10 @@ class _Finder:
         about = {i: fact and not factual.isdisjoint(its.split("\n")) for i, (its, fact) in lines.items()}
         held = {i: own.split() for i, (own, _) in queries.read_lines(self._index, about).items()}
         markers = reading.listed("told by")
-        total, usual = queries.entry_count(self._index), sum(map(len, held.values())) / max(len(held), 1)
+        total, usual = queries.entry_count(self._index, own=True), sum(map(len, held.values())) / max(len(held), 1)
         worth = {term: idf(count, total) for term, count in chosen.items()}
         weight = {
-            i: sum(worth[term] for term in worth.keys() & own) / (_SHORT + len(own) / usual) for i, own in held.items()
+            i: sum(worth[term] for term in worth.keys() & own) / (SHORT + len(own) / usual) for i, own in held.items()
         }
         likest = sorted(held, key=lambda i: (-round(weight[i], 9), i))
         facts = [i for i in likest if about[i]]
@@ -517,9 +518,8 @@ def _hold(pair: Replaced, verdict: Validities, today: date, named: Set[str]) -> 
 
 
 def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
-    """Those pairs that no trusted line has settled, as they are or said before, or related, and no belief weighs."""
-    refs = {row.ref for pair in pairs for row in (pair.older, pair.newer)}
-    beside, ledger = side_by_side(index, refs), weighed(index, refs)
+    """Those pairs that no trusted line has settled, as they are or said before, or related."""
+    beside = side_by_side(index, {row.ref for pair in pairs for row in (pair.older, pair.newer)})
     asked = {question_id(*pair.asked_as): pair for pair in pairs}
     about = {
         number: {number, question_id("trust", pair.asked_as[-1])}
@@ -531,18 +531,36 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     said = {number: (pair.older.content_key, pair.newer.content_key) for number, pair in asked.items()}
     over = {said[number] for number in asked if not answered.isdisjoint(about[number])}
     open_pairs = (pair for number, pair in asked.items() if said[number] not in over)
-    return [pair for pair in open_pairs if not _is_related(pair, beside, ledger)]
+    return [pair for pair in open_pairs if not _is_related(pair, beside)]
 
 
-def _is_related(pair: Replaced, beside: Mapping[str, set[int]], ledger: Mapping[str, set[str]]) -> bool:
-    """True where one line replaces, corrects, supports or refutes the other, where a third speaks for both, and where a
-    belief that one of them stated weighs the other: its confidence says what that did to it."""
+def _is_related(pair: Replaced, beside: Mapping[str, set[int]]) -> bool:
+    """True where one line replaces, corrects, supports or refutes the other, and where a third speaks for both."""
     for one, other in ((pair.older, pair.newer), (pair.newer, pair.older)):
-        if any(link.partition(" ")[2] == other.ref for link in one.links.split("\n")):
-            return True
-        if "stated" in ledger.get(one.ref, ()) and "weighed" in ledger.get(other.ref, ()):
+        if any(link.partition(" ")[2] in (other.ref, belief_id(other.ref)) for link in one.links.split("\n")):
             return True
     return bool(beside.get(pair.older.ref, set()) & beside.get(pair.newer.ref, set()))
+
+
+def _is_evidence(memory: OpenMemory, pair: Replaced) -> bool:
+    """True where one line states a belief for or against which the other surely speaks: then reflect writes what becomes
+    of it, and nobody is asked. Told from the lines, whether reflect has written that yet or not."""
+    rows = pair.older, pair.newer
+    if not any(row.kind == Kind.OPINION.value for row in rows) or any(
+        row.private or not is_trusted(row.origin) for row in rows
+    ):
+        return False
+    from ..stance.stance import stance  # of which most recalls know nothing
+
+    known, seen = KnownNames(memory.index), reread(memory.workspace, rows, memory.index)
+    facts = [text_of(row, seen[row.id]).fact if row.id in seen else None for row in rows]
+    for (belief, held), (line, said) in permutations(zip(rows, facts, strict=True)):
+        is_open = (belief.day or "") <= (line.day or "") and belief.kind == Kind.OPINION.value
+        if is_open and held and said:
+            found = stance(held, said, canonical=lambda name: entity_key(known.known_as(name)))
+            if found and found.is_certain:
+                return True
+    return False
 
 
 def _nearest(found: Iterable[Replaced]) -> dict[int, Replaced]:

@@ -158,7 +158,7 @@ def test_text_that_is_not_utf8_and_a_tokenizer_that_is_none(workspace: Workspace
     """Errors that SQLite's own codes do not call damage."""
     for old, new in (
         (b"CREATE INDEX entry_day", b"CRE\xc5TE INDEX entry_day"),
-        (b"words, row)", b"words, pow)"),
+        (b"words, col)", b"words, pol)"),
         (b'"ascii tok', b'"asci? tok'),
         (b"fjord", b"fj\xff\xfed"),
     ):

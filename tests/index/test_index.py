@@ -278,7 +278,7 @@ def test_the_rarest_terms_are_those_of_the_whole_counts(workspace: Workspace, bu
             put(opened, workspace, f"memory/2025-12-0{day}.md", text[: 50 * day])
         wanted = [*(term for (term,) in opened.rows("SELECT term FROM vocabulary")), "nowhere"]
         for asked in (wanted, wanted[::-1], wanted[:2], wanted[-1:], []):
-            whole = frequencies(opened, asked)
+            whole = frequencies(opened, asked, own=True)
             assert rarest(opened, asked, budget) == {term: whole[term] for term in select_terms(whole, budget)}
 
 

@@ -11,7 +11,7 @@ import random
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -154,6 +154,42 @@ def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: s
                 shutil.rmtree(made.memory, ignore_errors=True)
         reflect(memory_on(made, TODAY))
         same(history, expected, bank(made))
+
+
+STATES = [  # of one subject, with other words around them
+    "Drives a Volvo", "Drives a Skoda", "The roof leaks", "Rent is 900 a month", "Rent is 950 a month", "Office code is 4417",
+    "Office code is 9023", "Ездит на Вольво", "Ездит на Шкоде", "Крыша течёт", "房租每月900", "房租每月950", "屋顶漏水",
+]  # fmt: skip
+
+
+Marks = set[tuple[str, str | None]]
+
+
+def asked(memory: Memory, texts: Iterable[str]) -> tuple[set[str], set[tuple[str, ...]], Marks, Marks]:
+    """What a workspace is unsure of: the questions of replaced lines, the conflicts, and what recall marks; then what is sure."""
+    replaced = {each.id for each in memory.review() if each.kind in ("replaced", "trust")}
+    pairs = {tuple(hit.ref for hit in each.sides) for each in memory.conflicts()}
+    hits = [hit for text in texts for hit in memory.recall(text, k=20).hits if hit.source.path.startswith("memory/")]
+    marked = {(hit.ref, hit.perhaps_superseded_by) for hit in hits if hit.perhaps_superseded_by}
+    return replaced, pairs, marked, {(hit.ref, hit.superseded_by) for hit in hits}
+
+
+@given(histories(), st.lists(st.tuples(st.sampled_from(STATES), st.integers(0, 28)), min_size=4, max_size=9))
+@settings(HISTORIES, max_examples=ORDERS)
+def test_what_reflect_wrote_answers_no_question(history: dict[str, str], states: list[tuple[str, int]]) -> None:
+    """The same questions wait, and recall marks the same lines, whether a workspace was reflected on or not; of opinions that
+    reflect knows to be over it says so for certain."""
+    pages = dict(history)
+    for text, day in states:
+        path = f"memory/{FIRST + timedelta(day)}.md"
+        pages[path] = pages.get(path, "## Retain\n\n") + f"- W @Studio: {text}\n"
+    with workspace(pages) as made:
+        texts = {line.partition(": ")[2] for page in pages.values() for line in page.splitlines() if ": " in line}
+        before = asked(memory_on(made, TODAY), texts)
+        reflect(memory_on(made, TODAY))
+        *after, sure = asked(memory_on(made, TODAY), texts)
+        ended = {pair for pair in before[2] if not {ref for ref, _ in sure - before[3]}.isdisjoint(pair[:1])}
+        assert after == [before[0], before[1], before[2] - ended]
 
 
 class History:

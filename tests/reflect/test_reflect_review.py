@@ -130,3 +130,23 @@ def test_check_names_what_reflect_leaves_alone(tmp_path: Path) -> None:
         page.write_text(page.read_text("utf-8").replace(old, new), "utf-8")
     told = call(["check"], tmp_path).out
     assert "bank/entities/Peter.md" in told and "edited by hand" in told and "does not read as a belief" in told
+
+
+@pytest.mark.parametrize(("one", "between", "other"), [
+    ("Drives a Volvo", "The roof leaks", "Drives a Skoda"), ("Rent is 900 a month", "The roof leaks", "Rent is 950 a month"),
+    ("Office code is 4417", "The roof leaks", "Office code is 9023"), ("Ездит на Вольво", "Крыша течёт", "Ездит на Шкоде"),
+    ("Аренда 900 в месяц", "Крыша течёт", "Аренда 950 в месяц"), ("房租每月900", "屋顶漏水", "房租每月950"),
+])  # fmt: skip
+def test_a_page_that_repeats_a_change_silences_no_question(tmp_path: Path, one: str, between: str, other: str) -> None:
+    """The words of both lines stand on the pages that reflect writes, once more: they are as telling as they were."""
+    told = {"2025-09-10": one, "2025-09-20": between, "2025-11-20": other}
+    memory = memory_on(
+        write_pages(tmp_path, {f"memory/{day}.md": f"- W @Studio: {said}\n" for day, said in told.items()})
+    )
+    seen = []
+    for _ in range(2):
+        marked = [hit.content for hit in memory.recall(f"{one} {other}?").hits if hit.perhaps_superseded_by]
+        seen.append(([question.id for question in memory.review()], marked))
+        memory.reflect()
+    assert seen[0] == seen[1]
+    assert len(seen[0][0]) == 1 and seen[0][1] == [one]

@@ -15,7 +15,7 @@ from ...facts import Citation, Kind, Period, grouped, several
 from ...markdown.attributes import FILTERS
 from ...markdown.grammar import OPINIONS
 from ..index import SELECT_STORED, Index
-from ..lexical import ORDINAL_BITS, match_expression, row_id, select_terms
+from ..lexical import ORDINAL_BITS, SHORT, idf, match_expression, row_id, select_terms
 from ..row import Row
 
 
@@ -86,27 +86,29 @@ _MOST_KEPT = 50_000  # terms whose frequency is remembered: some 10 MB
 _MOST_TOLD = 300_000  # lines that are remembered by their terms: some 30 MB
 
 
-def entry_count(index: Index) -> int:
-    """How many entries there are."""
-    return index.remembered("count", lambda: int(index.rows("SELECT coalesce(sum(entries), 0) FROM page")[0][0]))
+def entry_count(index: Index, own: bool = False) -> int:
+    """How many entries there are; with `own` without those that memctl wrote."""
+    sql = "SELECT coalesce(sum(entries), 0), coalesce(sum(entries - aside), 0) FROM page"
+    return int(index.remembered("count", lambda: index.rows(sql)[0])[own])
 
 
-def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
-    """In how many entries each term stands; terms that stand in none are left out."""
-    known = index.remembered("frequencies", dict[str, int])
+def frequencies(index: Index, wanted: Iterable[str], own: bool = False) -> dict[str, int]:
+    """In how many entries each term stands, with `own` in how many that memctl did not write; terms that stand in none are left out."""
+    known = index.remembered("frequencies", dict[str, tuple[int, int]])
     asked = set(wanted)
     fresh = {term for term in asked if term not in known}  # `asked - known.keys()` walks through all that is known
     if len(known) + len(fresh) > _MOST_KEPT:
         known.clear()
         fresh = asked
     if fresh:  # FTS5 counts by reading where the term stands: the commoner, the longer
-        known |= dict.fromkeys(fresh, 0)
-        known |= dict(index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN ({keys})", fresh))
-    return {term: known[term] for term in asked if known[term]}
+        known |= dict.fromkeys(fresh, (0, 0))
+        sql = "SELECT term, sum(doc), sum(doc * (col = 'own')) FROM vocabulary WHERE term IN ({keys}) GROUP BY term"
+        known |= {term: (count, its) for term, count, its in index.rows_in(sql, fresh)}
+    return {term: known[term][own] for term in asked if known[term][own]}
 
 
 def rarest(index: Index, wanted: Iterable[str], budget: int) -> dict[str, int]:
-    """The terms that `select_terms` chooses for a budget, with the number of entries in which each stands.
+    """The terms that `select_terms` chooses for a budget, with the number of entries, but for memctl's, in which each stands.
 
     FTS5 reads every place of a term to count them. Here it stops where the budget is over: a common term is never chosen.
     """
@@ -116,17 +118,17 @@ def rarest(index: Index, wanted: Iterable[str], budget: int) -> dict[str, int]:
         known.clear()
     sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
     for term in [term for term in asked if term not in known]:
-        known[term] = index.rows(sql, [match_expression((term,)), budget + 1])[0][0]
+        known[term] = index.rows(sql, [match_expression((term,), own=True), budget + 1])[0][0]
     held = {term: known[term] for term in asked if known[term]}
     if min(held.values(), default=0) > budget:  # all are common, of which the rarest is chosen
-        held = frequencies(index, asked)
+        held = frequencies(index, asked, own=True)
     return {term: held[term] for term in select_terms(held, budget)}
 
 
 def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
     """Terms that begin with `prefix`, the commonest first."""
     high = prefix + "\U0010ffff"
-    sql = "SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?"
+    sql = "SELECT term FROM vocabulary WHERE term >= ? AND term < ? GROUP BY term ORDER BY sum(doc) DESC, term LIMIT ?"
     return index.column(sql, (prefix, high, limit))
 
 
@@ -140,7 +142,7 @@ def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int, vi
 def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """The terms of entries, joined by spaces, and the nearest heading above each; unknown ids are left out."""
     sql = (  # the words as FTS5 keeps them: half the time of asking its table for each row
-        "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
+        "SELECT entry.id, c0 || c1, entry.heading FROM entry CROSS JOIN words_content "
         "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
     )
     return index.cached_each("lines", ids, sql, lambda row: (row[1], row[2]))
@@ -175,7 +177,7 @@ def mentioning(index: Index, ids: Iterable[int], keys: Iterable[str]) -> set[int
 
 def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
     """The terms of entries, joined by spaces; unknown ids are left out."""
-    return dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", ids))
+    return dict(index.rows_in("SELECT id, c0 || c1 FROM words_content WHERE id IN ({keys})", ids))
 
 
 def filtered(index: Index, condition: Filter, limit: int) -> list[int]:
@@ -313,23 +315,35 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
     if "" in names:  # the owner's, told by name or without
         nameless = "entry.names = ''" if names[0] else _NAMELESS
         about = f"({named} OR {nameless})"
-    until, held = entry.day or "9999", f"words JOIN speaking AS entry ON entry.id = words.rowid WHERE {about}"
-    values, asked = (*names, match_expression(wanted)), (tuple(names), tuple(wanted))
+    until, asked = entry.day or "9999", (tuple(names), tuple(wanted))
+    held = f"FROM words JOIN speaking AS entry ON entry.id = words.rowid WHERE {about} AND words MATCH ?"
     last = index.remembered("lines like", dict[tuple[tuple[str, ...], ...], list[tuple[int, str]]])
-    if asked in last:  # of many lines in one wording: all are ranked once, and not for each of them
-        ranked = f"SELECT words.rowid, coalesce(entry.day, '') FROM {held} AND words MATCH ? ORDER BY bm25(words), words.rowid"
-        last[asked] = last[asked] or index.rows(ranked, values)
-        earlier = (i for i, day in last[asked] if i != entry.id and day <= until)
-        return list(by_ids(index, islice(earlier, limit)).values())
-    sql = "entry.id <> ? AND coalesce(entry.day, '') <= ?"
-    found = index.column(
-        f"SELECT words.rowid FROM {held} AND words MATCH ? AND {sql} LIMIT ?", (*values, entry.id, until, limit + 1)
-    )
-    if len(found) > limit:  # bm25 costs more than the search, and only where there are too many do ranks tell
-        found = match(index, wanted, Filter(f"{about} AND {sql}", (*names, entry.id, until)), limit, "speaking")
+    if asked not in last:
+        sql = f"SELECT words.rowid {held} AND entry.id <> ? AND coalesce(entry.day, '') <= ? LIMIT ?"
+        found = index.column(sql, (*names, match_expression(wanted, own=True), entry.id, until, limit + 1))
+        if (
+            len(found) <= limit
+        ):  # to weigh them costs more than the search, and only where there are too many does it tell
+            return list(by_ids(index, found).values())
         last.clear()
-        last[asked] = []
-    return list(by_ids(index, found).values())
+        last[asked] = _likest(index, held, names, wanted)
+    earlier = (i for i, day in last[asked] if i != entry.id and day <= until)  # for many lines in one wording
+    return list(by_ids(index, islice(earlier, limit)).values())
+
+
+def _likest(index: Index, held: str, names: Sequence[str], wanted: Sequence[str]) -> list[tuple[int, str]]:
+    """The ids of the lines that hold one of the terms, with their days, by bm25 as if memctl had written none of all lines."""
+    counts, total = frequencies(index, wanted, own=True), entry_count(index, own=True)
+    said: dict[int, tuple[str, int]] = {}
+    worth: dict[int, float] = {}
+    for term in sorted(counts):
+        sql = f"SELECT words.rowid, coalesce(entry.day, ''), entry.length {held}"
+        for i, day, length in index.rows(sql, (*names, match_expression((term,), own=True))):
+            said[i] = day, length
+            worth[i] = worth.get(i, 0.0) + idf(counts[term], total)
+    usual = sum(length for _, length in said.values()) / max(len(said), 1)
+    ranked = sorted(said, key=lambda i: (-round(worth[i] / (SHORT + said[i][1] / usual), 9), i))
+    return [(i, said[i][0]) for i in ranked]
 
 
 def undated_notes(index: Index, page: int, limit: int) -> list[Row]:
@@ -400,15 +414,15 @@ def citing(index: Index, refs: Iterable[str]) -> list[Row]:
 
 
 _DUMPS = (
-    "SELECT 'page', path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY path",
-    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, entry.page, ', '')}, words.own "
+    "SELECT 'page', path, day, title, entries, aside, terms, embedded, sha256, problem FROM page ORDER BY path",
+    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, entry.page, ', '')}, words.own, words.aside "
     "FROM entry JOIN page ON page.id = entry.page JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
     "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
     "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
     "SELECT 'slot', key, name, first, entry, trusted, same, marked FROM slot ORDER BY 2, 3, 4, 5",
     "SELECT 'entity', entity.key, entity.name, type, page.path FROM entity JOIN page ON page.id = entity.page ORDER BY 2, 5",
     "SELECT 'alias', alias.key, head, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 6",
-    "SELECT 'word', term, doc, cnt FROM vocabulary ORDER BY 2",
+    "SELECT 'word', term, col, doc, cnt FROM vocabulary ORDER BY 2, 3",
 )
 
 
@@ -421,7 +435,7 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
 def indexed_terms(index: Index, path: str) -> dict[tuple[str, int], str]:
     """The search terms of the lines of a page, by role and digest."""
     sql = (
-        "SELECT entry.role, entry.digest, words.own FROM page JOIN entry ON entry.page = page.id "
+        "SELECT entry.role, entry.digest, words.own || words.aside FROM page JOIN entry ON entry.page = page.id "
         "JOIN words ON words.rowid = entry.id WHERE page.path = ?"
     )
     return {(role, digest): own for role, digest, own in index.rows(sql, (path,))}

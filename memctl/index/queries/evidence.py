@@ -127,9 +127,9 @@ def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) ->
     about = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND entry = trusted.id)" if names else "names = ''"
     about = f"({about} OR names = '')" if "" in names else about
     sql = (
-        f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention WHERE name IN ({marks}) LIMIT {_READ}) "
-        f"UNION SELECT * FROM (SELECT id FROM entry WHERE day <= ? ORDER BY day DESC LIMIT {_READ})) AND {about} "
-        "AND role = 'fact' AND kind <> 'observation' AND +day <= ? AND id <> ? ORDER BY +day DESC, id DESC LIMIT ?"
+        f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention JOIN told ON told.id = entry "
+        f"WHERE name IN ({marks}) LIMIT {_READ}) UNION SELECT * FROM (SELECT id FROM told WHERE day <= ? ORDER BY day DESC LIMIT {_READ})) AND {about} "
+        "AND is_told AND kind <> 'observation' AND +day <= ? AND id <> ? ORDER BY +day DESC, id DESC LIMIT ?"
     )
     return selected(index, sql, (*names, entry.day, *names, entry.day, entry.id, limit))
 
@@ -156,18 +156,6 @@ def side_by_side(index: Index, refs: Iterable[str], until: str = "9999") -> dict
     found: dict[str, set[int]] = defaultdict(set)
     for target, entry in index.rows_in(sql, refs, (until,)):
         found[target].add(entry)
-    return found
-
-
-def weighed(index: Index, refs: Iterable[str]) -> dict[str, set[str]]:
-    """What the beliefs make of each id: `stated` one, or `weighed` for, against or at the end of one; others are left out."""
-    sql = (
-        "SELECT DISTINCT target, relation FROM link "
-        "WHERE relation IN ('stated', 'weighed', 'ended') AND target IN ({keys})"
-    )
-    found: dict[str, set[str]] = defaultdict(set)
-    for target, relation in index.rows_in(sql, refs):
-        found[target].add("stated" if relation == "stated" else "weighed")
     return found
 
 

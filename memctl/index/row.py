@@ -52,6 +52,7 @@ class Row(NamedTuple):
     links: str
     task: str | None
     kept: str | None
+    due: str | None
     # These two are no columns of `entry`.
     path: str  # of the page
     own: str = ""  # the search terms (table `words`), empty where nobody asked

@@ -15,7 +15,7 @@ from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, coming, day_and_rest, find_times, log_day, only_begins, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key, without_code
 from ..language.relations import Relation, listed_in, slot_of
-from ..language.sentences import is_change, is_correction, is_past, is_plan, says
+from ..language.sentences import is_change, is_correction, is_past, is_plan, says, without
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import OPINIONS, Problem, parse, parse_bullet, split_block_id
 from ..markdown.lines import MAX_LINE, Role, cells, with_columns, without_sealed
@@ -235,6 +235,7 @@ class _EntryReader:
             links="\n".join(filter(None, (*_links(fact), called, told))),
             task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
             kept=_text(ttl_end(day, fact.ttl)) if fact.ttl and day else None,
+            due=None if slot or day is None else _text(_due(fact, without_sealed(entry.content), day, period)),
             path=self.path,
             own=own,
         )
@@ -382,6 +383,21 @@ def day_to_come(fact: Fact | None, day: date | None) -> int:
         return bool(day and text and coming(text, day)) * (1 + 2 * says("ends", text))
     begins = not says("new day", text) and (says("begins", text) or says("becomes", text))
     return 0 if begins or only_begins(text, day) else 1 + 2 * says("ends", text)
+
+
+def _due(fact: Fact, text: str, day: date, valid: Period) -> date | None:
+    """The last day of what was still to come when it was told: by its time, else the coming one that a date without a year may mean.
+
+    None for what its author gave an end or an outcome, and for what comes every year or only begins: that is never over.
+    """
+    may_be = fact.kind in (Kind.WORLD, Kind.EXPERIENCE) and not (fact.outcome or fact.until or fact.ttl)
+    if not may_be or not (valid.last or valid.first != day or find_times(text, day)):
+        return None
+    when, end = coming(without("new day", text), day), valid.last or valid.first
+    is_told = (valid.first or valid.last or day) > day or (valid.last and says("new day", text)) or is_plan(text)
+    if says("yearly", text) or only_begins(text, day) or not (is_told or when):
+        return None
+    return end if end and end > day else when[1] if when and valid == Period(day) else None
 
 
 def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:

@@ -44,7 +44,8 @@ CREATE TABLE entry (
     names       TEXT NOT NULL,          -- keys of explicitly named entities, a line each
     links       TEXT NOT NULL,          -- "relation target", a line each
     task        TEXT,                   -- of a fact with an outcome: what was attempted, folded; NULL for all others
-    kept        TEXT                    -- the last day on which a fact with a `ttl=` is to be kept; NULL for all others
+    kept        TEXT,                   -- the last day on which a fact with a `ttl=` is to be kept; NULL for all others
+    due         TEXT                    -- of what was told before its day: that day, or the last of them; NULL for all others
 );
 CREATE INDEX entry_page ON entry (page);
 CREATE INDEX entry_ref ON entry (ref);
@@ -52,6 +53,7 @@ CREATE INDEX entry_day ON entry (day);
 CREATE INDEX entry_private ON entry (id) WHERE private = 1;
 CREATE INDEX entry_task ON entry (task) WHERE task IS NOT NULL;
 CREATE INDEX entry_kept ON entry (kept) WHERE kept IS NOT NULL;
+CREATE INDEX entry_due ON entry (due) WHERE due IS NOT NULL;
 CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
 
 -- Lines of a person: no copies in managed blocks, no evidence under beliefs, no tombstones. Trusted are those of the owner,

@@ -436,6 +436,8 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
         and (pair.judgement.rule != ALIKE or old not in timed or pair.newer.id in timed)
         and _is_asked_about(request, pair, words[pair.newer.id], words[old])
     }
+    turned = {(pair.newer.id, old) for old, pair in perhaps_replaced.items()}  # a plan says when, and is cancelled
+    told_again = {old: new for old, new in told_again.items() if (old, new) not in turned}
     rows = {pair.newer.id: pair.newer for pair in perhaps_replaced.values()}
     unknown = [row for i, row in rows.items() if i not in verdict.validity]
     missing = judge(request.memory, unknown, request.query.as_of)

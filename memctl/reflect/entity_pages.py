@@ -32,6 +32,9 @@ class PageLine(NamedTuple):
     replaced_by: Citation | None = None
     before: Hit | None = None
     perhaps: Hit | None = None
+    was_due: str = (
+        ""  # the day on which it, or what waits below its slot, was to be: that has passed, and nobody said more
+    )
 
 
 class BeliefLine(NamedTuple):
@@ -175,10 +178,11 @@ def _state(line: PageLine, place: LinkContext) -> str:
     words = _subject(hit, place) + _words(hit, struck=hit.retracted or hit.superseded_by is not None)
     shown = f"**{literal(hit.key)}**: {words}" if hit.key and literal(hit.key) else words
     head = _joined(shown, _span(hit), *_remarks(line, place), _proof(hit, place))
-    for name, other in (("perhaps replaced by", line.perhaps), ("before", line.before)):
+    for name, other in (("perhaps replaced by", line.perhaps if hit.key else None), ("before", line.before)):
         if other:
             words = _words(other, struck=other is line.before)
-            head += f"\n  - {name}: {_joined(words, _span(other), _proof(other, place))}"
+            due = _due(line) if other is line.perhaps else ""
+            head += f"\n  - {name}: {_joined(words, _span(other), due, _proof(other, place))}"
     return head
 
 
@@ -205,6 +209,14 @@ def _remarks(line: PageLine, place: LinkContext) -> Iterator[str]:
         yield ("never true, see " if line.hit.retracted else "→ ") + cite(line.replaced_by, place)
     elif line.hit.retracted:
         yield "never true"
+    if line.perhaps and not line.hit.key:
+        yield "perhaps replaced by " + cite(line.perhaps.source, place, line.perhaps.ref)
+    if not (line.perhaps and line.hit.key):
+        yield _due(line)
+
+
+def _due(line: PageLine) -> str:
+    return f"was to be on {line.was_due}" if line.was_due else ""
 
 
 def _proof(hit: Hit, place: LinkContext) -> str:

@@ -17,7 +17,7 @@ from ..beliefs.replay import ExplicitEvidence, TrustedFact
 from ..errors import MemctlError, Usage
 from ..facts import Citation, Fact, grouped, is_trusted
 from ..hits import Hit
-from ..ids import belief_id, question_ids
+from ..ids import belief_id, question_id, question_ids
 from ..index.lexical import page_of
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import evidence as queries
@@ -143,7 +143,7 @@ class FactSource:
         most = max(_LEAST, len(lines.facts) // _SHARE)
         now = lines.now(most)
         defining = rf"(?i)^(?:{pattern(languages(), 'pages', 'defining')})"  # "is a", «— это», 是一
-        defined = next((line for line in now if re.search(defining, line.hit.content)), None)
+        defined = next((line for line in now if not line.perhaps and re.search(defining, line.hit.content)), None)
         others = [line for line in now if line != defined]
         return About(name, defined, others, (), lines.plans(), lines.events(most), related, pages=lines.pages)
 
@@ -288,7 +288,9 @@ class _PageLines:
         own = [fact for fact in facts if fact.subject in keys]
         chosen = _choose(facts, own, str(memory.today))
         verdict = judge(memory, sorted(set(chain(*chosen))), whole=False, public=True)
-        held = waiting_beside(memory, chosen.slots)
+        holding = [fact for fact in chosen.slots if verdict.validity[fact.id].holds(memory.today)]
+        others = (*chosen.states, *chosen.events, *chosen.plans[: 2 * _PLANS])
+        held = waiting_beside(memory, list({fact.id: fact for fact in (*holding, *others)}.values()))
         waiting = {older: newer for older, newer in held.items() if newer.id in {fact.id for fact in facts}}
         return cls(source, facts, keys, any(fact.kind == "opinion" for fact in own), chosen, verdict, waiting)
 
@@ -311,7 +313,11 @@ class _PageLines:
         slots = self._lines(filter(self._holds, self._sections.slots))
         states = self._lines([f for f in self._sections.states if self._holds(f)][: 2 * _STATES])
         self._of_their_day = [line for line in states if is_of_its_day(line.hit.content)]
-        return (*slots, *[line for line in states if line not in self._of_their_day][: min(most, _STATES)])
+        by_ref, ordered = {line.hit.ref: line for line in states}, dict[str, PageLine]()
+        for line in (line for line in states if line not in self._of_their_day):
+            newer = by_ref.get(line.perhaps.ref) if line.perhaps else None  # it stands above what it may replace
+            ordered |= {each.hit.ref: ordered.get(each.hit.ref, each) for each in (newer, line) if each}
+        return (*slots, *list(ordered.values())[: min(most, _STATES)])
 
     def plans(self) -> tuple[PageLine, ...]:
         """What is to come and was not called off, the next first."""
@@ -353,6 +359,9 @@ class _PageLines:
         wanted = {i: self._verdict.entries[i] for i in (*chain(*twins), *filter(None, before.values()))}
         wanted |= {row.id: row for first, *_ in twins if (row := self._waiting.get(first))}
         hits = hits_of(self._source.memory, wanted.values(), self._verdict, known=self._source.known)
+        today = str(self._source.memory.today)
+        due = {question_id("due", row.ref): row.id for row in wanted.values() if row.due and row.due < today}
+        overdue = {due[asked] for asked in due.keys() - queries.settled_ids(self._source.memory.index, due)}
         found = []
         for first, *others in twins:
             hit = hits.get(first)
@@ -362,8 +371,13 @@ class _PageLines:
             self._shown.add(words)
             also = tuple(hits[other].source for other in others if other in hits)
             by = None if fold else self._source.place_of(hit.superseded_by)
-            old, new = hits.get(before.get(first) or 0), self._waiting.get(first)
-            found.append(PageLine(replace(hit, also=also), by, old, hits.get(new.id) if new else None))
+            old, newer = hits.get(before.get(first) or 0), self._waiting.get(first)
+            new = hits.get(newer.id) if newer else None
+            if new and hit.key:  # it stands below the value
+                self._shown.add(frozenset(query_terms(new.content)))
+            told = newer if newer and hit.key else wanted[first]
+            was_due = told.due if told.id in overdue else None
+            found.append(PageLine(replace(hit, also=also), by, old, new, was_due or ""))
         return tuple(found)
 
     def _before(self, number: int) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..entities.rename import merge
 from ..errors import MemctlError, NothingFound, Refused, Usage
-from ..facts import Citation, Fact, Kind, Period, fields
+from ..facts import Citation, Fact, Kind, Period, fields, iso_day
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import entities_named, mention_counts
 from ..index.queries.entries import by_refs
@@ -83,6 +83,8 @@ def answer(
         else:
             line = answer_line(question, option, memory.today)
             line = reworded(question, line, words) if words else line
+            if question.kind == "due" and option == REWORDED:
+                line = _on_its_day(memory, question, line)
             if question.kind == "replaced" and option == REWORDED:
                 line = _in_slot(memory, question, line, words)
             # New words are those of whoever answers; what was said by somebody else stays theirs.
@@ -136,6 +138,15 @@ def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry
     added = () if kept.already or dry_run else ((kept.citation.path, f"- {kept.line}"),)
     diff = done.diff + change
     return Answered(question, option, kept.citation, kept.line, diff, dry_run, added, names, tuple(warnings))
+
+
+def _on_its_day(memory: OpenMemory, question: Question, line: Fact) -> Fact:
+    """The line that says that something happened, on the day for which it was told."""
+    row = next((row for row in memory.run(lambda at: by_refs(at.index, question.about)) if row.due), None)
+    if row is None:
+        return line
+    first = row.first if (row.first or "") > (row.day or "") else row.due
+    return replace(line, valid=Period(iso_day(first), iso_day(row.due)))
 
 
 def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> Fact:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,11 +20,7 @@ from ..index.open_memory import OpenMemory, on_fresh_index, recalled_lately
 from ..index.queries import evidence as queries
 from ..index.queries.entity_names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.queries.entries import by_ids, by_refs, saying
-from ..index.reread import reread, text_of
-from ..language.dates import coming, only_begins
 from ..language.names import entity_key
-from ..language.sentences import is_plan, says
-from ..language.words import languages, pattern
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..notes.workspace import CORE_PAGE
@@ -157,34 +152,14 @@ def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
 
 
 def _speaks(doubt: Doubt, hit: Hit) -> bool:
-    """False for a line of which a doubt need not be asked any more: it no longer holds, or is no plan that can be due."""
+    """False for a line of which a doubt need not be asked any more: it no longer holds."""
     if hit.superseded_by is not None:
         if doubt.kind in ("replaced", "reversed") and hit.ref == doubt.about[-1]:
             return not hit.retracted  # the newer line: what was replaced itself since may still have replaced the older
         # From outside: it gives way to the owner's own line until the owner has answered.
         if doubt.kind != "trust" or hit.superseded_by not in doubt.about:
             return False
-    if doubt.kind == "due":
-        return _was_ahead(hit)
-    return not hit.retracted and not hit.expired
-
-
-def _was_ahead(hit: Hit) -> bool:
-    """True for a line that began after the day on which it was told, or may have, or whose words are a plan.
-
-    One that its author gave an end is over by itself, and what comes every year or only begins is never over.
-    """
-    if hit.fact is None or hit.fact.until or hit.fact.ttl or not hit.day or says("yearly", hit.content):
-        return False
-    day, until = date.fromisoformat(hit.day), hit.valid.last if says("new day", hit.content) else None
-    begins_later = str(hit.valid.first or until or "") > hit.day
-    is_ahead = begins_later or is_plan(hit.content) or _coming(hit.content, day) is not None
-    return is_ahead and not only_begins(hit.content, day)
-
-
-def _coming(content: str, day: date) -> tuple[date, date] | None:
-    """The coming days that a line may mean, also where it tells that something got another day ("moved to 5 May")."""
-    return coming(re.sub(pattern(languages(), "modality", "new day"), "", content, flags=re.IGNORECASE), day)
+    return not hit.retracted and (doubt.kind == "due" or not hit.expired)
 
 
 def _spelled(name: str, side: Hit | None) -> str:
@@ -226,7 +201,6 @@ def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
 
 # -- where questions come from ----------------------------------------------------------------------------------------
 
-_AHEAD = 183  # days by which a plan without a year is told before it
 _LATELY = 90  # days; what was told, or passed, before that is asked about no more
 _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it says
 
@@ -268,18 +242,9 @@ def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
 
 
 def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
-    """Plans whose day has passed; where it was told without a year, the coming one is meant."""
-    plans = queries.past_plans(memory.index, memory.today, since, days_before(since, _AHEAD))
-    days = {plan.id: plan.last or plan.first for plan in plans if (plan.last or plan.first or "") > str(plan.day)}
-    unsure = [plan for plan in plans if plan.id not in days]
-    seen = reread(memory.workspace, unsure, memory.index)
-    for plan in unsure:
-        content = text_of(plan, seen[plan.id]).content if plan.id in seen else ""
-        if (when := _coming(content, date.fromisoformat(str(plan.day)))) and since <= when[1] < memory.today:
-            days[plan.id] = str(when[1])
-    for plan in plans:
-        if plan.id in days:
-            yield Doubt("due", (plan.ref,), f"it was to be on {days[plan.id]}")
+    """Plans whose day has passed."""
+    for plan in queries.past_plans(memory.index, memory.today, since):
+        yield Doubt("due", (plan.ref,), f"it was to be on {plan.due}")
 
 
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:

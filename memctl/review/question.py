@@ -105,7 +105,7 @@ KINDS = {
         Option("n", "neither", "{line} speaks neither for nor against {belief}"),
     )),
     "due": QuestionKind("Its day has passed: did it happen?", ("said",), 0.1, (
-        Option("y", "yes", "{said} happened"),
+        Option("y", "yes", "{said} happened", "by=said"),
         Option("n", "no, it did not", "{said} did not happen", "corrects=said"),
         Option("s", "it is still to come", "{said} is still to come"),
     )),
@@ -237,7 +237,7 @@ def answer_line(question: Question, key: str, today: date) -> Fact:
         return (_trust if kind == "trust" else _keep)(line, question, key)
     if kind == "same":
         line = replace(line, entities=question.names)
-    if kind == "due":
+    if kind == "due":  # of a yes, the day is that of the event (review/answer.py)
         line = replace(line, valid=Period(today, today if key == "y" else None))
     option = next(one for one in KINDS[kind].options if one.key == key)
     said = dict(zip(KINDS[kind].roles, question.names if kind == "same" else map(_quote, sides), strict=True))

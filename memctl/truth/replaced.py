@@ -8,6 +8,7 @@ that truth/change.py judges. A trusted line that relates the two, or answers the
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import date
 from itertools import islice, permutations
@@ -133,21 +134,29 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
         newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
     newer |= finder.waiting(wanted)
     standing = _standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)])
-    nearest = _nearest(standing)
-    best: dict[int, Replaced] = {}
+    best = _best(standing)
+    return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
+
+
+def _best(standing: Sequence[Replaced]) -> dict[int, Replaced]:
+    """By older line the pair of the newest that may replace it, but for what is nearer to another one."""
+    nearest, best = _nearest(standing), dict[int, Replaced]()
     for pair in sorted(standing, key=lambda pair: pair.newer.told):
         known = best.get(pair.older.id)
         if pair.nearness >= _AS_NEAR * max(nearest[pair.newer.id].nearness, known.nearness if known else 0.0):
             best[pair.older.id] = pair
-    return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
+    return best
 
 
-def waiting_beside(memory: OpenMemory, entries: Iterable[Row]) -> dict[int, Row]:
-    """For those of some entries that hold a slot: the newest line that may give it another value and waits for an answer.
-    Nothing is weighed: unlike what `replacements_of` finds it follows from the lines about one name alone."""
+def waiting_beside(memory: OpenMemory, entries: Sequence[Row]) -> dict[int, Row]:
+    """For those of some lines about one name that a newer one of them, or of their slot, may have replaced: the newest such.
+
+    Words are weighed among these lines: unlike what `replacements_of` finds it follows from the lines about one name alone.
+    """
     finder = _Finder(memory)
     pairs = [pair for row in finder.waiting(entries).values() for pair in finder.in_slot(row)]
-    return {pair.older.id: pair.newer for pair in sorted(_standing(memory, pairs), key=lambda pair: pair.newer.told)}
+    pairs += finder.among(sorted(filter(_speaks, entries), key=lambda row: row.told))
+    return {older: pair.newer for older, pair in _best(_standing(memory, pairs)).items() if orders(pair)}
 
 
 def may_replace(
@@ -285,6 +294,19 @@ class _Finder:
         rows += [max(held, key=lambda row: row.told) for at in beside if (held := queries.in_slots(self._index, *at))]
         self.read(rows)
         return {row.id: row for row in rows}
+
+    def among(self, entries: Sequence[Row]) -> list[Replaced]:
+        """The pairs of some lines about one name, from old to new, of which the newer may replace the older by its words."""
+        self.read(entries)
+        said = [line for entry in entries if (line := self._statements.get(entry.id))]
+        words = [{word for each in line.sentences for word in each.words} for line in said]
+        counts = Counter(word for own in words for word in own)
+        self._weights |= {word: _relative_idf(count, len(said) + _USUAL) for word, count in counts.items()}
+        self._unweighed.clear()
+        pairs = ((older, newer) for newer in entries for older in entries if older.told < self._at_most(newer, _TALE))
+        may_be = (pair for pair in pairs if self._is_beside(*pair) and self._is_other(*pair))
+        found = ((*pair, self._changed(*pair)) for pair in may_be)
+        return [Replaced(older, newer, how.judgement, how.nearness) for older, newer, how in found if how]
 
     def older_about_same(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:
         """Earlier lines about the same, by search terms alone: likest first, then the newest, what happened last."""

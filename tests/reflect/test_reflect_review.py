@@ -150,3 +150,54 @@ def test_a_page_that_repeats_a_change_silences_no_question(tmp_path: Path, one: 
         memory.reflect()
     assert seen[0] == seen[1]
     assert len(seen[0][0]) == 1 and seen[0][1] == [one]
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("Is a vegetarian", "Is no longer a vegetarian"), ("Rent is 900 a month", "Rent is 950 a month"),
+    ("The open day is planned for 5 December", "The open day is cancelled"), ("Вегетарианка", "Больше не вегетарианка"),
+    ("День открытых дверей 5 декабря", "День открытых дверей отменён"), ("是素食者", "不再是素食者了"), ("房租每月900", "房租每月950"),
+])  # fmt: skip
+def test_no_page_tells_two_values_as_if_both_held(tmp_path: Path, one: str, other: str) -> None:
+    """The newer one stands above, and the older one says that it may be over, until somebody answers."""
+    days = {
+        "2025-11-10": f"- W(i=0.9) @Vera: {one} ^aa",
+        "2025-11-12": "- W @Vera: Plays the cello",
+        "2025-11-20": f"- W @Vera: {other} ^bb",
+    }
+    memory = memory_on(write_pages(tmp_path, {f"memory/{day}.md": f"{said}\n" for day, said in days.items()}))
+    memory.reflect()
+    page = (tmp_path / "bank/entities/Vera.md").read_text("utf-8")
+    newer, older = (line for line in page.splitlines() if '"aa"' in line or '"bb"' in line)
+    assert newer.startswith(f"- {other} · [2025-11-20]")
+    assert older.startswith(f"- {one} · perhaps replaced by [2025-11-20]")
+    memory.answer(next(each.id for each in memory.review() if each.kind == "replaced"), "b")
+    memory.reflect()
+    assert "perhaps" not in (tmp_path / "bank/entities/Vera.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("lives", "moves", "question"), [
+    ("Lives in Hamburg", "Moves to Dresden on 20 November", "where does Rosa live?"),
+    ("Живёт в Гамбурге", "Переезжает в Дрезден 20 ноября", "где живёт Rosa?"), ("住在汉堡", "11月20日搬到德累斯顿", "Rosa 住在哪里？"),
+])  # fmt: skip
+def test_what_happened_holds_from_its_own_day(tmp_path: Path, lives: str, moves: str, question: str) -> None:
+    """Not from that of the answer, nor of the telling; what it ends is asked about, and until then marked."""
+    told = {
+        "2025-11-02": f"- W @Rosa: {lives} ^old\n",
+        "2025-11-03": f"- W @Rosa: {moves} ^new\n- W @Rosa: Plays chess\n",
+    }
+    memory = memory_on(write_pages(tmp_path, {f"memory/{day}.md": said for day, said in told.items()}))
+    page = tmp_path / "bank/entities/Rosa.md"
+    memory.reflect()
+    assert "was to be on 2025-11-20" in page.read_text("utf-8")
+    due, replaced = (next(each.id for each in memory.review() if each.kind == kind) for kind in ("due", "replaced"))
+    answer = memory.answer(due, "y")
+    assert "S(t=2025-11-20,by=new," in answer.line
+    memory.reflect()
+    assert "was to be" not in page.read_text("utf-8")
+    assert [each.id for each in memory.review()] == [replaced]
+    newer, older = memory.recall(question).hits[:2]
+    assert (newer.ref, str(newer.valid.first), older.perhaps_superseded_by) == ("new", "2025-11-20", "new")
+    memory.answer(replaced, "y")
+    newer, older = memory.recall(question).hits[:2]
+    assert (str(newer.valid.first), older.ref, str(older.valid.last)) == ("2025-11-20", "old", "2025-11-19")
+    assert memory.review() == ()

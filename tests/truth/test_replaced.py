@@ -338,3 +338,16 @@ def test_a_slot_never_stands_alone_where_a_line_without_one_tells_of_its_change(
     assert newer.partition(": ")[2] in memory_on(workspace).beside_prompt(question, 500, 3)
     first = ask(workspace, question).hits[0]
     assert newer.endswith(first.content)
+
+
+@pytest.mark.parametrize(("plan", "over", "question"), [
+    ("Trip to Porto is planned for 12 May", "The trip to Porto is cancelled", "when is the trip to Porto?"),
+    ("Поездка в Порту намечена на 12 мая", "Поездка в Порту отменилась", "когда поездка в Порту?"),
+    ("计划5月12日去波尔图", "波尔图之行取消了", "小丹什么时候去波尔图？"),
+])  # fmt: skip
+def test_what_cancels_a_plan_stands_above_it_though_the_plan_says_when(
+    tmp_path: Path, plan: str, over: str, question: str
+) -> None:
+    pages = {"memory/2025-11-02.md": f"- W @小丹: {plan} ^aa\n", "memory/2025-11-10.md": f"- W @小丹: {over} ^bb\n"}
+    first, second = memory_on(write_pages(tmp_path, pages)).recall(question).hits
+    assert (first.ref, second.ref, second.perhaps_superseded_by) == ("bb", "aa", "bb")

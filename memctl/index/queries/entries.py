@@ -408,8 +408,11 @@ def is_bare_heading(index: Index, heading: Row) -> bool:
 
 
 def citing(index: Index, refs: Iterable[str]) -> list[Row]:
-    """Entries that supersede or correct one of these ids."""
-    sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"
+    """Entries that supersede or correct one of these ids, or say that it happened."""
+    sql = (
+        "SELECT entry FROM link WHERE (relation IN ('supersedes', 'corrects') OR (relation = 'by' "
+        "AND (SELECT last FROM entry WHERE id = link.entry) IS NOT NULL)) AND target IN ({keys})"
+    )
     return selected_in(index, sql, refs)
 
 

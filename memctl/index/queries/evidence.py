@@ -253,7 +253,7 @@ def facts_turning(index: Index, after: date, until: date) -> list[Row]:
     """The facts for which something changed by the calendar alone since the day `after`: told on a day that has come, begun, over."""
     sql = (
         "SELECT id FROM facts WHERE day > ?1 AND day <= ?2 UNION SELECT id FROM facts WHERE first > ?1 AND first <= ?2 "
-        "UNION SELECT id FROM facts WHERE last >= ?1 AND last < ?2"
+        "UNION SELECT id FROM facts WHERE last >= ?1 AND last < ?2 UNION SELECT id FROM facts WHERE due >= ?1 AND due < ?2"
     )
     return selected(index, sql, (str(after), str(until)))
 
@@ -432,19 +432,9 @@ def answer_lines(index: Index) -> list[Row]:
     return selected(index, sql)
 
 
-def past_plans(index: Index, today: date, since: date, told: date) -> list[Row]:
-    """Facts about a day that was still to come when they were told and has passed since, the day last, not before `since`;
-    and those told from `told` on that hold since then and name a number: perhaps a day without a year.
-
-    Neither opinions nor summaries, and nothing with an outcome.
-    """
-    sql = (
-        "SELECT id FROM countable WHERE kind IN ('world', 'experience') AND task IS NULL AND slot IS NULL "
-        "AND (coalesce(last, first) > day AND coalesce(last, first) < ? AND coalesce(last, first) >= ? "
-        "OR first IS day AND last IS NULL AND day >= ? "
-        "AND EXISTS (SELECT 1 FROM words WHERE words.rowid = countable.id AND own GLOB '*[0-9]*'))"
-    )
-    return selected(index, sql, (str(today), str(since), str(told)))
+def past_plans(index: Index, today: date, since: date) -> list[Row]:
+    """Facts about a day that was still to come when they were told and has passed since, not before `since`."""
+    return selected(index, "SELECT id FROM countable WHERE due < ? AND due >= ?", (str(today), str(since)))
 
 
 def from_outside(index: Index, since: date) -> list[Row]:

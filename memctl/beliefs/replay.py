@@ -153,11 +153,8 @@ def is_ours(
     if stated.ref in forgotten:
         return True
     refs = {bullet.ref for _, bullet in entry.bullets}
-    if (
-        confidence.is_remarked(entry)
-        or confidence.is_attributed(entry)
-        or any(mark.codes.get(b.ref or "") != code_of(b) for _, b in entry.bullets)
-    ):
+    is_changed = any(mark.codes.get(bullet.ref or "") != code_of(bullet) for _, bullet in entry.bullets)
+    if is_changed or confidence.is_remarked(entry) or confidence.is_attributed(entry):
         return False
     if not refs & places.keys():
         return confidence.is_worded_as_stated(entry, stated)

@@ -13,13 +13,8 @@ from ..language.dates import log_day
 if TYPE_CHECKING:
     from ..markdown.grammar import Problem
 
-_MADE = (
-    "bank/entities/",
-    "bank/digest/",
-    "bank/world.md",
-    "bank/experience.md",
-    "bank/lessons.md",
-    "bank/proposals.md",
+_MADE = tuple(
+    f"bank/{made}" for made in ("entities/", "digest/", "world.md", "experience.md", "lessons.md", "proposals.md")
 )
 
 

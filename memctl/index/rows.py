@@ -15,7 +15,8 @@ from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, coming, day_and_rest, find_times, log_day, only_begins, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key, without_code
 from ..language.relations import Relation, listed_in, slot_of
-from ..language.sentences import is_change, is_correction, is_past, is_plan, says, without
+from ..language.sentences import is_change, is_correction, is_past, is_plan, says
+from ..language.words import pattern, spoken_in
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import OPINIONS, Problem, parse, parse_bullet, split_block_id
 from ..markdown.lines import MAX_LINE, Role, cells, with_columns, without_sealed
@@ -393,7 +394,8 @@ def _due(fact: Fact, text: str, day: date, valid: Period) -> date | None:
     may_be = fact.kind in (Kind.WORLD, Kind.EXPERIENCE) and not (fact.outcome or fact.until or fact.ttl)
     if not may_be or not (valid.last or valid.first != day or find_times(text, day)):
         return None
-    when, end = coming(without("new day", text), day), valid.last or valid.first
+    undated = re.sub(pattern(spoken_in(text), "modality", "new day"), "", text, flags=re.IGNORECASE)
+    when, end = coming(undated, day), valid.last or valid.first
     is_told = (valid.first or valid.last or day) > day or (valid.last and says("new day", text)) or is_plan(text)
     if says("yearly", text) or only_begins(text, day) or not (is_told or when):
         return None

@@ -109,11 +109,6 @@ def says(section: str, text: str) -> bool:
     return bool(re.search(pattern(spoken_in(text), "modality", section), text, re.IGNORECASE))
 
 
-def without(section: str, text: str) -> str:
-    """A text without what fits a pattern of this section of modality.txt."""
-    return re.sub(pattern(spoken_in(text), "modality", section), "", text, flags=re.IGNORECASE)
-
-
 def is_correction(text: str) -> bool:
     """True for a line that says of another that it was never true: "actually …", "not X but Y", «не X, а Y», 其实."""
     return says("correction", text) and not is_change(text)

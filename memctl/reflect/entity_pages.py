@@ -32,9 +32,7 @@ class PageLine(NamedTuple):
     replaced_by: Citation | None = None
     before: Hit | None = None
     perhaps: Hit | None = None
-    was_due: str = (
-        ""  # the day on which it, or what waits below its slot, was to be: that has passed, and nobody said more
-    )
+    due: str = ""  # that it, or what waits below its slot, was to be on a day: it has passed, and nobody said more
 
 
 class BeliefLine(NamedTuple):
@@ -181,7 +179,7 @@ def _state(line: PageLine, place: LinkContext) -> str:
     for name, other in (("perhaps replaced by", line.perhaps if hit.key else None), ("before", line.before)):
         if other:
             words = _words(other, struck=other is line.before)
-            due = _due(line) if other is line.perhaps else ""
+            due = line.due if other is line.perhaps else ""
             head += f"\n  - {name}: {_joined(words, _span(other), due, _proof(other, place))}"
     return head
 
@@ -212,11 +210,7 @@ def _remarks(line: PageLine, place: LinkContext) -> Iterator[str]:
     if line.perhaps and not line.hit.key:
         yield "perhaps replaced by " + cite(line.perhaps.source, place, line.perhaps.ref)
     if not (line.perhaps and line.hit.key):
-        yield _due(line)
-
-
-def _due(line: PageLine) -> str:
-    return f"was to be on {line.was_due}" if line.was_due else ""
+        yield line.due
 
 
 def _proof(hit: Hit, place: LinkContext) -> str:

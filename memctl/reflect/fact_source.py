@@ -289,8 +289,8 @@ class _PageLines:
         chosen = _choose(facts, own, str(memory.today))
         verdict = judge(memory, sorted(set(chain(*chosen))), whole=False, public=True)
         holding = [fact for fact in chosen.slots if verdict.validity[fact.id].holds(memory.today)]
-        others = (*chosen.states, *chosen.events, *chosen.plans[: 2 * _PLANS])
-        held = waiting_beside(memory, list({fact.id: fact for fact in (*holding, *others)}.values()))
+        shown = {f.id: f for f in (*holding, *chosen.states, *chosen.events, *chosen.plans[: 2 * _PLANS])}
+        held = waiting_beside(memory, list(shown.values()))
         waiting = {older: newer for older, newer in held.items() if newer.id in {fact.id for fact in facts}}
         return cls(source, facts, keys, any(fact.kind == "opinion" for fact in own), chosen, verdict, waiting)
 
@@ -376,8 +376,8 @@ class _PageLines:
             if new and hit.key:  # it stands below the value
                 self._shown.add(frozenset(query_terms(new.content)))
             told = newer if newer and hit.key else wanted[first]
-            was_due = told.due if told.id in overdue else None
-            found.append(PageLine(replace(hit, also=also), by, old, new, was_due or ""))
+            was_due = f"was to be on {told.due}" if told.id in overdue else ""
+            found.append(PageLine(replace(hit, also=also), by, old, new, was_due))
         return tuple(found)
 
     def _before(self, number: int) -> int | None:

@@ -142,11 +142,11 @@ def _logged(memory: OpenMemory, question: Question, option: str, line: Fact, dry
 
 def _on_its_day(memory: OpenMemory, question: Question, line: Fact) -> Fact:
     """The line that says that something happened, on the day for which it was told."""
-    row = next((row for row in memory.run(lambda at: by_refs(at.index, question.about)) if row.due), None)
-    if row is None:
-        return line
-    first = row.first if (row.first or "") > (row.day or "") else row.due
-    return replace(line, valid=Period(iso_day(first), iso_day(row.due)))
+    for row in memory.run(lambda at: by_refs(at.index, question.about)):
+        if row.due:
+            first = row.first if (row.first or "") > (row.day or "") else row.due
+            return replace(line, valid=Period(iso_day(first), iso_day(row.due)))
+    return line
 
 
 def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> Fact:

@@ -234,17 +234,12 @@ def _state(memory: OpenMemory) -> str:
 
 def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
     """What takes neither a plan of reflect nor a comparison of lines."""
-    yield from _due(memory, days_before(memory.today, _LATELY))
+    for plan in queries.past_plans(memory.index, memory.today, days_before(memory.today, _LATELY)):
+        yield Doubt("due", (plan.ref,), f"it was to be on {plan.due}")
     yield from _same(memory)
     yield from _trust(memory)
     for each in keep.kept_candidates(memory.workspace):
         yield Doubt("keep", each.about, each.reason)
-
-
-def _due(memory: OpenMemory, since: date) -> Iterator[Doubt]:
-    """Plans whose day has passed."""
-    for plan in queries.past_plans(memory.index, memory.today, since):
-        yield Doubt("due", (plan.ref,), f"it was to be on {plan.due}")
 
 
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:

@@ -303,10 +303,12 @@ class _Finder:
         counts = Counter(word for own in words for word in own)
         self._weights |= {word: _relative_idf(count, len(said) + _USUAL) for word, count in counts.items()}
         self._unweighed.clear()
-        pairs = ((older, newer) for newer in entries for older in entries if older.told < self._at_most(newer, _TALE))
-        may_be = (pair for pair in pairs if self._is_beside(*pair) and self._is_other(*pair))
-        found = ((*pair, self._changed(*pair)) for pair in may_be)
-        return [Replaced(older, newer, how.judgement, how.nearness) for older, newer, how in found if how]
+        found = list[Replaced]()
+        for newer, told in [(entry, self._at_most(entry, _TALE)) for entry in entries]:
+            before = (row for row in entries if row.told < told and self._is_beside(row, newer))
+            changes = ((row, self._changed(row, newer)) for row in before if self._is_other(row, newer))
+            found += [Replaced(row, newer, change.judgement, change.nearness) for row, change in changes if change]
+        return found
 
     def older_about_same(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:
         """Earlier lines about the same, by search terms alone: likest first, then the newest, what happened last."""
@@ -369,13 +371,10 @@ class _Finder:
         """True for an earlier trusted fact or item about the same; beside one that names nobody, about those in its text too."""
         if not is_trusted(older.origin) or older.role not in (Role.FACT.value, Role.ITEM.value) or not _speaks(older):
             return False
-        if (
-            newer.task
-            or older.task
-            or None not in (newer.slot, older.slot)
-            or older.told >= self._at_most(newer, _TALE)
-        ):
-            return False  # an attempt is no state, and a slot gives way to its own values alone
+        # An attempt is no state, and a slot gives way to its own values alone.
+        is_apart = newer.task or older.task or None not in (newer.slot, older.slot)
+        if is_apart or older.told >= self._at_most(newer, _TALE):
+            return False
         is_meant = newer.names or not older.names or "" in self._names(older) or self._is_named(older, said)
         return bool(is_meant) and self._is_beside(older, newer) and self._is_other(older, newer)
 
@@ -567,22 +566,17 @@ def _is_related(pair: Replaced, beside: Mapping[str, set[int]]) -> bool:
 def _is_evidence(memory: OpenMemory, pair: Replaced) -> bool:
     """True where one line states a belief for or against which the other surely speaks: then reflect writes what becomes
     of it, and nobody is asked. Told from the lines, whether reflect has written that yet or not."""
-    rows = pair.older, pair.newer
-    if not any(row.kind == Kind.OPINION.value for row in rows) or any(
-        row.private or not is_trusted(row.origin) for row in rows
-    ):
+    rows = [row for row in (pair.older, pair.newer) if is_trusted(row.origin) and not row.private]
+    if len(rows) < 2 or all(row.kind != Kind.OPINION.value for row in rows):
         return False
     from ..stance.stance import stance  # of which most recalls know nothing
 
     known, seen = KnownNames(memory.index), reread(memory.workspace, rows, memory.index)
-    facts = [text_of(row, seen[row.id]).fact if row.id in seen else None for row in rows]
-    for (belief, held), (line, said) in permutations(zip(rows, facts, strict=True)):
-        is_open = (belief.day or "") <= (line.day or "") and belief.kind == Kind.OPINION.value
-        if is_open and held and said:
-            found = stance(held, said, canonical=lambda name: entity_key(known.known_as(name)))
-            if found and found.is_certain:
-                return True
-    return False
+    told = [(row, fact) for row in rows if row.id in seen and (fact := text_of(row, seen[row.id]).fact)]
+    ordered = ((one, other) for one, other in permutations(told, 2) if (one[0].day or "") <= (other[0].day or ""))
+    beliefs = ((held, said) for (row, held), (_, said) in ordered if row.kind == Kind.OPINION.value)
+    found = (stance(*pair, canonical=lambda name: entity_key(known.known_as(name))) for pair in beliefs)
+    return any(judgement and judgement.is_certain for judgement in found)
 
 
 def _nearest(found: Iterable[Replaced]) -> dict[int, Replaced]:

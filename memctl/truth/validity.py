@@ -87,7 +87,8 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
     """
     # What an answer says that it happened holds from that day on.
     days = {c.by: c.valid.first for c in claims if c.by and c.trusted and c.valid.last}
-    claims = [_since(c, days[c.ref]) if c.ref in days else c for c in claims] if days else claims
+    happened = {c.id: c._replace(valid=Period(days[c.ref], c.valid.last), dated=0) for c in claims if c.ref in days}
+    claims = [happened.get(c.id, c) for c in claims] if happened else claims
     found = {claim.id: Validity(claim.valid, happened=claim.happened) for claim in claims}
     has_links = any(claim.supersedes or claim.corrects for claim in claims)
     in_order = versions(claims if has_links else [claim for claim in claims if claim.slots])
@@ -110,10 +111,6 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
     for in_slot in slots.values():
         _wait_for_answers(in_slot, today, found)
     return found
-
-
-def _since(claim: Claim, first: date | None) -> Claim:
-    return claim._replace(valid=Period(first, claim.valid.last), dated=0)
 
 
 def _wait_for_answers(claims: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:

@@ -208,7 +208,7 @@ def mentions_of(index: Index, keys: Iterable[str], most: int = 9) -> dict[str, l
 
 def mention_counts(index: Index, names: Iterable[str]) -> dict[str, int]:
     """How many lines, but for what memctl wrote, name each of these keys; names that no line has are left out."""
-    sql = "SELECT name, count(*) FROM mention JOIN live ON live.id = entry WHERE name IN ({keys}) GROUP BY name"
+    sql = "SELECT name, count(*) FROM mention CROSS JOIN live ON live.id = entry WHERE name IN ({keys}) GROUP BY name"
     return dict(index.rows_in(sql, names))
 
 

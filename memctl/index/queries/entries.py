@@ -321,9 +321,7 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
     if asked not in last:
         sql = f"SELECT words.rowid {held} AND entry.id <> ? AND coalesce(entry.day, '') <= ? LIMIT ?"
         found = index.column(sql, (*names, match_expression(wanted, own=True), entry.id, until, limit + 1))
-        if (
-            len(found) <= limit
-        ):  # to weigh them costs more than the search, and only where there are too many does it tell
+        if len(found) <= limit:  # only where there are too many does it tell which are the likest
             return list(by_ids(index, found).values())
         last.clear()
         last[asked] = _likest(index, held, names, wanted)

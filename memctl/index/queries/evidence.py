@@ -127,7 +127,7 @@ def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) ->
     about = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND entry = trusted.id)" if names else "names = ''"
     about = f"({about} OR names = '')" if "" in names else about
     sql = (
-        f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention JOIN told ON told.id = entry "
+        f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention CROSS JOIN told ON told.id = entry "
         f"WHERE name IN ({marks}) LIMIT {_READ}) UNION SELECT * FROM (SELECT id FROM told WHERE day <= ? ORDER BY day DESC LIMIT {_READ})) AND {about} "
         "AND is_told AND kind <> 'observation' AND +day <= ? AND id <> ? ORDER BY +day DESC, id DESC LIMIT ?"
     )

@@ -69,7 +69,7 @@ CREATE VIEW public AS SELECT * FROM live WHERE private = 0;
 
 -- Live lines that say something by themselves: no headings, no code, no front matter. Those that speak are not memctl's own.
 CREATE VIEW statement AS SELECT * FROM live WHERE role IN ('fact', 'text', 'item', 'row');
-CREATE VIEW speaking AS SELECT * FROM statement WHERE kind <> 'observation' AND (is_told OR role <> 'fact');
+CREATE VIEW speaking AS SELECT * FROM statement WHERE kind <> 'observation' AND (is_fact OR role <> 'fact');
 
 -- Live lines that have vectors: headings stand with each of their lines, front matter says little.
 CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest');

@@ -416,7 +416,7 @@ def citing(index: Index, refs: Iterable[str]) -> list[Row]:
 
 _DUMPS = (
     "SELECT 'page', path, day, title, entries, aside, terms, embedded, sha256, problem FROM page ORDER BY path",
-    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, entry.page, ', '')}, words.own, words.aside "
+    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, entry.page, ', '')}, words.own || words.aside "
     "FROM entry JOIN page ON page.id = entry.page JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
     "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
     "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",

@@ -127,9 +127,9 @@ def newest_beside(index: Index, entry: Row, names: Sequence[str], limit: int) ->
     about = f"EXISTS (SELECT 1 FROM mention WHERE name IN ({marks}) AND entry = trusted.id)" if names else "names = ''"
     about = f"({about} OR names = '')" if "" in names else about
     sql = (
-        f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention CROSS JOIN told ON told.id = entry "
-        f"WHERE name IN ({marks}) LIMIT {_READ}) UNION SELECT * FROM (SELECT id FROM told WHERE day <= ? ORDER BY day DESC LIMIT {_READ})) AND {about} "
-        "AND is_told AND kind <> 'observation' AND +day <= ? AND id <> ? ORDER BY +day DESC, id DESC LIMIT ?"
+        f"SELECT id FROM trusted WHERE id IN (SELECT * FROM (SELECT entry FROM mention CROSS JOIN facts ON facts.id = entry "
+        f"WHERE name IN ({marks}) LIMIT {_READ}) UNION SELECT * FROM (SELECT id FROM facts WHERE day <= ? ORDER BY day DESC LIMIT {_READ})) AND {about} "
+        "AND is_fact AND kind <> 'observation' AND +day <= ? AND id <> ? ORDER BY +day DESC, id DESC LIMIT ?"
     )
     return selected(index, sql, (*names, entry.day, *names, entry.day, entry.id, limit))
 

@@ -22,12 +22,11 @@ from ..index.open_memory import OpenMemory
 from ..index.resident import Resident
 from ..ingest.conversation import whole_value
 from ..ingest.extract import CandidateFact, candidates
-from ..ingest.own_words import Sentence, own_sentences, starts
+from ..ingest.own_words import Sentence, language_of, own_sentences, starts
 from ..ingest.turns import Turn
 from ..language.analyzer import query_terms
 from ..language.secrets import find_secrets
 from ..language.tokens import Counter
-from ..language.words import language_of
 from ..notes.files import SESSION, prepare_memory, write_derived
 from ..notes.workspace import Workspace, find_workspace
 from ..recall.surroundings import plain_words, repeats

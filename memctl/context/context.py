@@ -222,8 +222,7 @@ def _weights_and_names(index: Index, words: str) -> tuple[dict[str, float], set[
 
 def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
     """Whom a prompt names: those of the names of found lines that it has, and words that can only be names."""
-    from ..ingest.own_words import rx, vocabulary
-    from ..language.words import language_of
+    from ..ingest.own_words import language_of, rx, vocabulary
 
     found = find_names(" ".join(_WORD.findall(words)), as_listed(bearers))
     if language_of(words) == "zh":

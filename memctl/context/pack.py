@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ..facts import Kind, fields, is_trusted
@@ -247,10 +247,7 @@ _APART = 3  # lines of one page that stand so near to each other are one passage
 
 
 def _passages(items: Sequence[Item]) -> list[str]:
-    """Lines by passage, the one with the best line first, in the order of the page; path and day are told once a passage.
-
-    Another passage of the page comes along, if it is not far weaker.
-    """
+    """Lines by passage, the one with the best line first, in the order of the page; path and day are told once a passage."""
     passages: list[list[Item]] = []
     for rank, item in enumerate(items):
         path, line = _place(item)
@@ -264,13 +261,8 @@ def _passages(items: Sequence[Item]) -> list[str]:
             passages.append([item])
         else:
             passage.append(item)
-    pages: dict[tuple[str, int], list[list[Item]]] = {}
-    for passage in passages:
-        path, rank = _place(passage[0])[0], items.index(passage[0])
-        page = next((each for each in pages if each[0] == path and rank - each[1] <= _TOGETHER), (path, rank))
-        pages.setdefault(page, []).append(passage)
     lines = []
-    for passage in chain.from_iterable(pages.values()):
+    for passage in passages:
         first, *rest = sorted(passage, key=_place)
         lines += [first.line, *(item.brief if item.day == first.day and item.brief else item.line for item in rest)]
     return lines

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from ..language.dates import find_times
-from ..language.names import is_han
 from ..language.words import HAN_CHARS
-from .own_words import Sentence, each, phrases, rx, vocabulary
-from .statements import ANY_DAY, FoundStatement, names_in, own_part, value_kinds, values
+from .own_words import Sentence, each, phrases, rx
+from .statements import FoundStatement, own_part, value_kinds, values
 from .turns import Turn
 
 _STATEMENTS, _NAMES, _TOLD = 60, 100, 400  # how much is remembered
@@ -73,18 +71,16 @@ class Dialogue:
         usual = phrases(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0]
         return Utterance(turn.number, turn.name or usual, sentence)
 
-    def reported(self, turn: Turn, is_found: bool = False, looked: bool = False) -> Utterance | None:
+    def reported(self, turn: Turn, is_found: bool = False) -> Utterance | None:
         """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.
 
-        Where the assistant says that it found the cause (`is_found`), whatever was stated is a report; where it `looked`, what was asked.
+        Where the assistant says that it found the cause (`is_found`), whatever was stated is a report.
         """
         said = [each for each in self.utterances if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
         said = [each for each in said if not any(map(each.sentence.has, _NO_REPORT))]
         wrong = [each for each in said if each.sentence.has("problem")]
-        told = [
-            each for each in said if (is_found and not each.sentence.is_question) or (looked and _asks(each.sentence))
-        ]
-        return next(iter([*wrong, *told]), None)
+        stated = [each for each in said if is_found and not each.sentence.is_question]
+        return next(iter([*wrong, *stated]), None)
 
     @property
     def between_people(self) -> bool:
@@ -136,10 +132,6 @@ class Dialogue:
             return sentence
         rest = sentence.cut(match.end())
         return Sentence(self.person[1] + rest.said, self.person[1] + rest.plain, sentence.language)
-
-
-def _asks(said: Sentence) -> bool:
-    return bool(said.is_question or own_part(said).opens("ask"))
 
 
 def _proposes(said: Sentence) -> bool:
@@ -195,26 +187,10 @@ def continued(turn: Turn, sentence: Sentence, before: Dialogue) -> FoundStatemen
     if not points_back or not values(part) or _says_nothing(part):
         return None
     last = next((each for each in reversed(before.utterances) if each.who == now.who), None)
-    near = (each.sentence for each in before.utterances if turn.number - each.turn <= _NEAR)
-    if part.opens("she") and _says_little(part) and not any(_names_somebody(each, before) for each in near):
-        return None
     if not last or turn.number - last.turn > 2 or len(last.sentence.words) < _CLEAR or _says_nothing(last.sentence):
         return None
     said = _told((last, now))
     return FoundStatement("continued", Kind.WORLD, said, "goes on with what was said before", 0.4, told=said)
-
-
-def _names_somebody(said: Sentence, before: Dialogue) -> bool:
-    """True where a sentence has a relative or a name, of whom "he" may be said."""
-    name = value_kinds(said.plain).get("name", "").casefold()  # "Friday" is none
-    named = names_in(said.plain, said.language, tuple(before.names)) or (name and name not in vocabulary("not_names"))
-    return bool(named or said.has("relative") or said.has("first_name"))
-
-
-def _says_little(part: Sentence) -> bool:
-    """True for "He did it yesterday": one word at most beside a time and the pronouns."""
-    timed = {term for each in find_times(part.plain, ANY_DAY) for term in terms(part.plain[each.start : each.end])}
-    return len([word for word in part.words if word not in timed and (len(word) == 1 or not is_han(word[0]))]) < _CLEAR
 
 
 def _says_nothing(part: Sentence) -> bool:
@@ -259,18 +235,17 @@ def corrected(number: int, whole: Sentence, before: Dialogue) -> FoundStatement 
     if not (strong or denies or pair) or part.is_question or part.opens("ask") or (part.has("you") and not pair):
         return None
     new, old = _side(pair, "new"), _side(pair, "old")
-    was_said, value = _value_pair(new, old)
     alike = _values(new).keys() & _values(old).keys()
     if not (strong or denies or alike):
         return None
     beside = f"{part.plain[: pair.start()]} {old} {new} {part.plain[pair.end() :]}" if pair else part.plain
-    earlier = _earlier(number, before, was_said, beside)
+    earlier = _earlier(number, before, old, beside)
     if not earlier and not (pair and (alike or strong)):
         return None
     if denies and not strong and not pair and not (earlier and _values(part.plain).keys() - {"name"}):
         return None
     stated, was, becomes = earlier or (None, "", "")
-    becomes = becomes or value
+    becomes = becomes or _value_for(new, old)
     told = stated.text.replace(was, becomes) if stated and was and becomes else None  # "it is 14 nets" for "12" is 14
     short = part.has("dangling_start") or len(terms(part.plain)) < 4 or all(map(str.isdigit, terms(beside)))
     if short and told is None and not (pair and alike):
@@ -279,19 +254,9 @@ def corrected(number: int, whole: Sentence, before: Dialogue) -> FoundStatement 
     mark = "not this but that" if pair else "it was otherwise"
     return FoundStatement(
         "correction", Kind.WORLD, part.said, f"a correction, {mark}{which}", 0.8,
-        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, value, was_said),
-        instead=_instead(part, pair) if pair and alike else None,
+        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, new, old),
+        instead=(old, _value_for(new, old)) if alike and not earlier else None,
     )  # fmt: skip
-
-
-def _instead(part: Sentence, pair: re.Match[str]) -> tuple[str, str, str] | None:
-    """The old and the new value of a correction and the words beside them; None where it is said with a doubt or as hearsay."""
-    if part.opens("hedge") or part.opens("condition") or part.has("unsure") or part.has("reported"):
-        return None
-    new, old = _side(pair, "new"), _side(pair, "old")
-    was, value = _value_pair(new, old)
-    sides = f"{new.replace(value, ' ', 1)} {old.replace(was, ' ', 1)}"
-    return was, value, f"{part.plain[: pair.start()]} {sides} {part.plain[pair.end() :]}"
 
 
 def _earlier(turn: int, before: Dialogue, old: str, said: str) -> tuple[EarlierStatement, str, str] | None:
@@ -317,17 +282,16 @@ def whole_value(value: str, text: str) -> str | None:
     return found[0] if found else None
 
 
-def _value_pair(new: str, old: str) -> tuple[str, str]:
-    """The old value and the one of the same kind that takes its place; both sides as they are where that is not one bare value."""
+def _value_for(new: str, old: str) -> str:
+    """The value of the same kind that takes the place of an old one; all of the new side where the old is not a bare value."""
     values, olds = _values(new), _values(old)
     kind = next((kind for kind in olds if kind in values), None)
-    alone = kind and (olds[kind] == old or values.keys() == olds.keys() == {kind})
-    return (olds[kind], values[kind]) if kind and alone else (old, new)
+    return values[kind] if kind and olds[kind] == old else new
 
 
-def _with_old_value(part: Sentence, value: str, old: str) -> str | None:
+def _with_old_value(part: Sentence, new: str, old: str) -> str | None:
     """What a correction denies, in its own words: "The deposit is 3,450" of "The deposit is 3,540, not 3,450"."""
-    at = part.plain.find(value) if value and old else -1
+    at = part.plain.find(_value_for(new, old)) if new and old else -1
     return part.said[:at] + old if at > 0 else None
 
 
@@ -378,8 +342,7 @@ def finding(heard: Utterance, report: Utterance | None = None, after: Sentence |
         alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
         told = None if alone else _told((report, heard._replace(sentence=part)))
-        answers = looked and part.has("diagnosis") and _asks(report.sentence)
-        rule = "diagnosis" if answers or report.sentence.has("problem") else "finding"
+        rule = "diagnosis" if report.sentence.has("problem") else "finding"
         return FoundStatement(rule, Kind.WORLD, part.said, reason, 0.55, told=told)
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None

@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 from ..facts import Fact, Kind, is_trusted
-from ..ids import fact_id, value_key
+from ..ids import value_key
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import keys_of
 from ..index.queries.entries import holding, in_slots, own_and_entry, saying
 from ..index.reread import reread, text_of
 from ..index.row import Row
-from ..judgement import Tier
 from ..language.analyzer import is_identifier, query_terms, terms
-from ..language.names import entity_key, is_han
+from ..language.names import entity_key
 from ..language.relations import slot_of
 from .conversation import whole_value
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
-from .own_words import own_speaker, straight, vocabulary
-
-if TYPE_CHECKING:
-    from .extract import CandidateFact
+from .own_words import vocabulary
 
 _ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
 _PREFACE = 2  # words of its own that a model may put around: "From memory: …"
@@ -60,11 +55,10 @@ class Duplicates:
     def line_that_says(self, text: str, fact: Fact, more: int = 0) -> Row | None:
         """A trusted fact of the same entities in whose words `text` is told, little words aside; it comes from elsewhere.
 
-        "not" is no little word, "I" and "the user" are; what a line adds ("on Mondays") makes it another one, but for `more` words.
+        "not" is no little word; what a line adds ("on Mondays") makes it another one, but for `more` words.
         """
-        text = own_speaker().sub(" ", straight(text))
         said, content = set(terms(text)), list(dict.fromkeys(query_terms(text)))
-        if len(content) < (1 if more else 2):
+        if len(content) < min(_FEWEST, 3 - more):
             return None
         wanted = self._keys(fact)
         names = {term for name in names_of(fact) for term in terms(name)}
@@ -72,57 +66,32 @@ class Duplicates:
         lines = [line for line in lines if line.role == "fact" and is_trusted(line.origin)]
         seen = reread(self._memory.workspace, lines, self._index)
         for line in (each for each in lines if each.id in seen):
-            told = own_speaker().sub(" ", straight(text_of(line, seen[line.id]).content))
-            own, other = set(query_terms(told)), (said ^ {*terms(told)}) - names
-            loses, adds = other.intersection(content) - own, other & own - {*content}
-            same = _same_names(wanted, line) or (more > 0 and not wanted)
+            own = set(terms(text_of(line, seen[line.id]).content))
+            other = (said ^ own) - names
+            loses, adds = query_terms(" ".join(other & said)), query_terms(" ".join(other & own))
+            same = all(keys.intersection(line.named) for keys in wanted) and (
+                bool(wanted) or not line.named or more > 0
+            )
             if same and not loses and len(adds) <= more and not other & vocabulary("negation"):
                 return line
         return None
 
-    def correcting(self, each: CandidateFact, found: Sequence[CandidateFact]) -> CandidateFact:
-        """A candidate with the id of the line that it corrects: one of the workspace, or of those `found` before it in the transcript.
-
-        It is told where it names the old value and the new one, and a single line says the old one in the same words.
-        """
-        if each.instead and (made := self._in_its_place(each.fact, *each.instead, each.day)):
-            fact, is_told = made
-            judgement = each.judgement._replace(tier=Tier.TOLD) if is_told else each.judgement
-            return each._replace(fact=fact, certain=is_told, judgement=judgement)
-        if not each.corrects:
-            return each
-        if line := self.line_that_says(each.corrects, each.fact, more=2):
-            return each._replace(fact=replace(each.fact, corrects=(line.ref,)))
-        said = [one for one in found if one.certain and one.turn < each.turn and one.fact.text == each.corrects]
-        refs = [fact_id(one.fact.kind, names_of(one.fact), one.fact.text, one.day) for one in said[-1:]]
-        return each._replace(fact=replace(each.fact, corrects=tuple(refs)))
-
-    def _in_its_place(self, fact: Fact, old: str, new: str, beside: str, day: date) -> tuple[Fact, bool] | None:
+    def in_its_place(self, fact: Fact, old: str, new: str) -> Fact | None:
         """A correction in the words of what it corrects: the newest trusted fact with the old value and without the new one.
 
-        It has most words `beside` the values. True with it where no other line has just these, about the same, so far.
+        It has most other words of the correction. None where there is none.
         """
-        about, wanted = [term for term in query_terms(beside) if term.isalpha()], self._keys(fact)
-        found: list[tuple[str, bool, Fact]] = []
+        about = [term for term in query_terms(fact.text) if term.isalpha()]
+        found: list[tuple[str, Fact]] = []
         for own, line in own_and_entry(self._index, about[:24]) if about else ():
             if line.role != "fact" or not is_trusted(line.origin) or 2 * len(own & {*about}) < len(about):
                 continue
             for entry in reread(self._memory.workspace, [line], self._index).values():
-                said = text_of(line, entry)
-                if said.fact and (at := whole_value(old, said.content)) and not whole_value(new, said.content):
-                    rest = said.content.replace(at, " ", 1)
-                    if _words(new) & _words(rest):  # it would say them twice
-                        continue
-                    same = _words(rest) == _words(beside) and not vocabulary("negation") & {*terms(rest)}
-                    exact = same and _same_names(wanted, line) and (line.day or "") <= str(day)
-                    kept, text = said.fact, said.content.replace(at, new)
-                    made = replace(fact, text=text, key=kept.key, private=kept.private, corrects=(line.ref,))
-                    made = replace(made, entities=kept.entities or fact.entities)
-                    found.append((line.day or "", exact, made))
-        exact_ones = [made for _, exact, made in found if exact]
-        if len(exact_ones) == 1:
-            return exact_ones[0], True
-        return (max(found, key=lambda each: each[0])[2], False) if found else None
+                text = text_of(line, entry).content
+                if (at := whole_value(old, text)) and not whole_value(new, text):
+                    made = replace(fact, text=text.replace(at, new), corrects=(line.ref,))
+                    found.append((line.day or "", made))
+        return max(found, key=lambda each: each[0], default=("", None))[1]
 
     def _known(self, fact: Fact, day: date) -> Row | None:
         """The line that says it; of a slot only one that still holds, or that this very message made."""
@@ -133,14 +102,12 @@ class Duplicates:
         versions = in_slots(self._index, slot[0], slot[1:])
         told = [line for line in versions if is_trusted(line.origin) and (line.day or "") <= str(day)]
         current = max(told, key=lambda line: (line.day or "", line.id), default=None)
-        if current is None:
-            return next(iter(lines), None) or self.line_that_says(fact.text, fact)
-        if filled.value and current.same == value_key(filled.key, filled.value):
+        if current and filled.value and current.same == value_key(filled.key, filled.value):
             return current  # in other words
 
         def holds(line: Row) -> bool:
             ours = line.day == str(day) or line.origin == fact.source or line.slot != slot[0]
-            return ours or line.id == current.id or line.same == current.same
+            return ours or current is None or line.id == current.id or line.same == current.same
 
         return next(filter(holds, lines), None)
 
@@ -175,17 +142,6 @@ class Duplicates:
             if exact <= own and echoed and line.path != self._transcript:
                 return line
         return None
-
-
-def _words(text: str) -> set[str]:
-    """The words of a text that are asked for; no pair of Chinese characters of which one is a little word."""
-    found = set(query_terms(text))
-    return {term for term in found if not (len(term) == 2 and is_han(term[0])) or found.issuperset(term)}
-
-
-def _same_names(wanted: Sequence[frozenset[str]], line: Row) -> bool:
-    """True for a line about all of these (the keys of each), or about nobody where there are none."""
-    return all(keys.intersection(line.named) for keys in wanted) and (bool(wanted) or not line.named)
 
 
 def _is_about(line: Row, phrase: Sequence[str], keys: Sequence[frozenset[str]]) -> bool:

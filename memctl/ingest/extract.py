@@ -17,11 +17,9 @@ from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
 from ..language.names import entity_key
 from ..language.relations import relation
-from ..language.words import language_of
 from ..markdown.grammar import printable_line, render
-from ..recall.wording import is_courtesy
 from .conversation import Dialogue, EarlierStatement, agreed, continued, corrected, finding, joined, outcome
-from .own_words import Sentence, number, own_sentences, pairs, rx, straight
+from .own_words import Sentence, language_of, number, own_sentences, pairs, rx, straight
 from .statements import FoundStatement, names_in, narrated, own_part, remembered, standing_rule, statement, with_dates
 from .turns import Turn
 
@@ -41,7 +39,7 @@ class CandidateFact(NamedTuple):
     judgement: Judgement  # whether it is written or asked about, and why
     quote: str  # the sentence as it was said
     corrects: str | None = None  # the text whose place it takes
-    instead: tuple[str, str, str] | None = None  # the old and the new value of a correction, and the words beside them
+    instead: tuple[str, str] | None = None  # the old and the new value of a correction that says nothing more
     day: date = date.min  # for which it would be kept
     role: str = ""  # of who said it
     line: int = 0  # of the transcript
@@ -124,8 +122,7 @@ def _judged(turn: Turn, sentence: Sentence, before: Dialogue, is_first: bool) ->
     if is_first and not before.between_people and (found := agreed(turn, sentence, before)):
         return found
     found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
-    part = own_part(sentence if sentence.opens("taken_back") else sentence.without_leads("correct_start"))
-    found = found or statement(before.resolved(turn.number, part))
+    found = found or statement(before.resolved(turn.number, own_part(sentence)))
     if found and found.rule == "did" and sentence.opens("agree"):  # may speak of whom the question names
         said, language = straight(found.said), sentence.language
         if said.casefold() == narrated(said, language).casefold() and not names_in(said, language):
@@ -169,8 +166,7 @@ def _of_assistant(turn: Turn, before: Dialogue) -> Iterator[tuple[FoundStatement
     if before.game_turns:
         return
     sentences = list(own_sentences(turn.text))
-    looked = any(each.opens("looked") and each.has("diagnosis") for each in sentences)
-    report = before.reported(turn, any(each.has("diagnosis_found") for each in sentences), looked)
+    report = before.reported(turn, any(each.has("diagnosis_found") for each in sentences))
     last: Sentence | None = None
     for sentence in sentences:
         heard = before.utterance(turn, sentence)
@@ -188,7 +184,7 @@ def _candidate(turn: Turn, found: FoundStatement, sentence: Sentence, before: Di
     day = turn.when.date() if turn.when else None
     told, ends = with_dates(narrated(said, language, speaker, turn.role), language, day)
     text = _tidy(told)
-    if not text or is_courtesy(said) or not before.is_new(text):
+    if not text or not before.is_new(text):
         return
     names = names_in(straight(said), language, tuple(before.names))
     before.name(turn.number, names)

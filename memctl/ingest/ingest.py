@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
 from ..facts import Fact, days_before, iso_day, known_options, said_as
+from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import names_told
 from ..index.queries.evidence import settled
@@ -366,16 +367,13 @@ class _IngestRun:
         if isinstance(judged, Refusal):
             self._refuse(line, judged, candidate.rule, candidate.quote)
             return
-        certain, is_sure = candidate.judgement.is_certain, turn.sure or self.options.trust_marks
-        if certain and not is_sure:
+        certain = candidate.judgement.is_certain
+        if certain and not (turn.sure or self.options.trust_marks):
             certain = False
             told = "an answer can imitate the mark of a turn, so this is asked about; --trust-marks keeps it"
             self.notes.count(line, told)
         day = self._day(turn)
-        instead = candidate.instead if is_sure else None
-        self._found.append(
-            candidate._replace(fact=judged, day=day, role=turn.role, line=line, certain=certain, instead=instead)
-        )
+        self._found.append(candidate._replace(fact=judged, day=day, role=turn.role, line=line, certain=certain))
 
     def _take_from_model(self) -> None:
         """What a local model finds beside the rules, and its cues for what they found. If it fails, that is one warning."""
@@ -433,10 +431,10 @@ class _IngestRun:
         for each, known in zip(found, looked_up, strict=True):
             if isinstance(known, Refusal):
                 self._refuse(each.line, known, each.rule, each.quote)
-            elif known.certain:
-                new.append(known._replace(number=len(new) + 1))
+            elif each.certain:
+                new.append(each._replace(fact=known, number=len(new) + 1))
             else:
-                asked.append(known)
+                asked.append(each._replace(fact=known))
         chosen = self._chosen(new)
         kept, diffs = self._write(chosen, apply)
         if apply and asked:
@@ -451,28 +449,24 @@ class _IngestRun:
             self.notes.form, self.notes.encoding, self._turns, self.complete,
         )  # fmt: skip
 
-    def _known(self, memory: OpenMemory, found: Sequence[CandidateFact]) -> list[CandidateFact | Refusal]:
-        """Each candidate with the line that it corrects, or why it is nothing new."""
+    def _known(self, memory: OpenMemory, found: Sequence[CandidateFact]) -> list[Fact | Refusal]:
+        """Each fact with the line that it corrects, or why it is nothing new."""
         wait = 10.0 if self.seconds is None else min(0.2, self.seconds)
         report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds, progress=memory.progress)
         if report.stale:
             self.warnings.append(f"duplicates were looked for in a stale index: {report.stale}")
         duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
-        found = [duplicates.correcting(each, found) for each in found]
+        found = [each._replace(fact=self._correcting(each, duplicates)) for each in found]
         questions = ["" if each.certain else _question(each).id for each in found]
         answered = settled(memory.index, filter(None, questions))
-        corrected = {each.corrects: each for each in found if each.corrects}
-        looked_up: list[CandidateFact | Refusal] = []
+        looked_up: list[Fact | Refusal] = []
         for each, question in zip(found, questions, strict=True):
             fact = self._about_known(memory, each)
             refusals = (duplicates.refusal(said, each.day, each.role) for said in (each.fact, fact))
             refusal = next(filter(None, refusals), None)
             if refusal is None and (line := answered.get(question)):
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
-            by = corrected.get(each.fact.text) if question else None
-            if by and {*terms(each.fact.text)} <= {*terms(f"{by.fact.text} {by.quote}")}:  # else it says more than that
-                refusal = Refusal("duplicate", f"corrected on line {by.line} of this transcript")
-            looked_up.append(refusal or each._replace(fact=fact))
+            looked_up.append(refusal or fact)
         return looked_up
 
     def _about_known(self, memory: OpenMemory, each: CandidateFact) -> Fact:
@@ -482,6 +476,18 @@ class _IngestRun:
             return fact  # a question must stay the same, so that it is asked once
         about = names_told(memory.index, fact.text)
         return replace(fact, entities=about[:3]) if about else fact
+
+    def _correcting(self, each: CandidateFact, duplicates: Duplicates) -> Fact:
+        """The fact with the id of the line that says what it corrects: one of the workspace, or of this transcript."""
+        if each.instead and (made := duplicates.in_its_place(each.fact, *each.instead)):
+            return made
+        if not each.corrects:
+            return each.fact
+        if line := duplicates.line_that_says(each.corrects, each.fact, more=2):
+            return replace(each.fact, corrects=(line.ref,))
+        said = [one for one in self._found if one.turn < each.turn and one.fact.text == each.corrects]
+        refs = [fact_id(one.fact.kind, names_of(one.fact), one.fact.text, one.day) for one in said[-1:]]
+        return replace(each.fact, corrects=tuple(refs))
 
     def _chosen(self, new: Sequence[CandidateFact]) -> list[CandidateFact]:
         only, but = self.options.only, self.options.but

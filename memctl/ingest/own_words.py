@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..language.analyzer import query_terms
 from ..language.names import is_han
 from ..language.sentences import is_machine_line, opens_fence, quotations, sentence_ends, speaker_on, split_sentences
-from ..language.words import HAN_CHARS, language_of, languages, toml, without_yo
+from ..language.words import HAN_CHARS, languages, toml, without_yo
 
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
@@ -40,6 +40,16 @@ ITEM_WITHIN = re.compile(r"(?<![^\s:：，,。；;])(\d{1,2})(?:[.)]\s+|、)")
 def straight(text: str) -> str:
     """`text` with plain apostrophes and spaces and without «ё»; of the same length, so that places hold."""
     return without_yo(text).translate(_FOLDED)
+
+
+def language_of(text: str) -> str:
+    """`zh`, `ru` or `en`, by script: some Chinese text is written with many Latin names, so two characters settle it."""
+    if text.isascii():
+        return "en"
+    if sum(map(is_han, text)) > 1:
+        return "zh"
+    cyrillic = sum("\u0400" <= char <= "\u04ff" for char in text)
+    return "ru" if cyrillic > 2 or 0 < cyrillic == sum(map(str.isalpha, text)) else "en"
 
 
 @cache
@@ -77,13 +87,6 @@ def pairs(language: str, name: str) -> tuple[tuple[str, str], ...]:
 def vocabulary(name: str) -> frozenset[str]:
     """The words of an entry, in whichever language."""
     return frozenset(word for language in languages() for line in phrases(language, name) for word in line.split())
-
-
-@cache
-def own_speaker() -> re.Pattern[str]:
-    """Who speaks of himself, as he says it and as it is told: "I", "the user's"."""
-    told = (form for language in languages() for line in phrases(language, "speaker")[:1] for form in line.split(", "))
-    return re.compile(rf"(?:{'|'.join(told)})(?:'s)?|{any_language('says_i').pattern}", re.IGNORECASE)
 
 
 def phrases(language: str, name: str) -> list[str]:
@@ -171,7 +174,7 @@ class Sentence(NamedTuple):
 
 
 def own_sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a message that are its author's own, in order, in languages of which facts are taken. Linear in its length."""
+    """The sentences of a message that are its author's own, in order. Linear in its length."""
     for block in _own_blocks(text):
         plain = quotations(*_LONG_QUOTES).sub(_blank, straight(block))
         whole = "\n".join(map(_counted, plain.split("\n")))
@@ -179,9 +182,8 @@ def own_sentences(text: str) -> Iterator[Sentence]:
             said = block[first:last].strip()
             begin = block.index(said, first)
             bare = plain[begin : begin + len(said)]
-            language = language_of(bare)
-            if _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)) and toml(language, "extract"):
-                yield Sentence(said, bare, language)
+            if _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)):
+                yield Sentence(said, bare, language_of(bare))
 
 
 def _counted(line: str) -> str:

@@ -30,7 +30,7 @@ _TELLING = 4  # terms from which an inexact statement is worth a question
 _ROOMY = 6  # terms from which a statement counts as exact in one more way
 _CODE, _SINGLE = r"`[^`\n]*`", r"(?<!\w)'[^'\n]{2,}'(?!\w)"
 _COMMA = re.compile(r"[,，](?!\d)\s*")
-ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
+_ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 _Clause = tuple[Sentence, int, int]  # with where it begins and ends
 _LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0, "named_person": 0}
 """How exact a statement must be by a rule to be worth a question; 1 for other rules."""
@@ -40,7 +40,7 @@ class FoundStatement(NamedTuple):
     """A statement to keep: `said` is the part of the sentence that states it, `rule` and `reason` by what it was found.
 
     `outcome` and `task` are of an attempt. `told` is told instead of `said` where only earlier turns say what is meant.
-    `corrects` is the text that it takes the place of, where that is known; `instead` the old and the new value and the words beside.
+    `corrects` is the text that it takes the place of, where that is known; else `instead` may be the old and the new value.
     """
 
     rule: str
@@ -53,7 +53,7 @@ class FoundStatement(NamedTuple):
     task: str | None = None
     told: str | None = None
     corrects: str | None = None
-    instead: tuple[str, str, str] | None = None
+    instead: tuple[str, str] | None = None
 
 
 class _KeepAs(NamedTuple):
@@ -224,7 +224,7 @@ def values(part: Sentence) -> int:
     plain = part.plain.strip()
     inner = re.sub(r"^\W*\w+|,? [A-ZА-ЯЁ]\w+\W*$" if plain.endswith("!") else r"^\W*\w+|, [A-ZА-ЯЁ]\w+\W*$", "", plain)
     ways = (
-        bool(find_times(plain, ANY_DAY)) or any_language("value_day").search(plain),
+        bool(find_times(plain, _ANY_DAY)) or any_language("value_day").search(plain),
         any(map(str.isdigit, plain)) or any_language("value_number").search(plain),
         re.search(rf"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《](?=\S)|[{HAN_CHARS}]\s?[A-Za-z]{{2}}", inner)
         or part.has("name_follows"),
@@ -300,8 +300,7 @@ def _third(verb: str) -> str:
     irregular = dict(pairs("en", "third_person")).get(low)
     if irregular:
         return irregular
-    plain = re.sub(r"^(?:mis|re|un|out|over|under|with)(?=\w{3})", "", low)  # "misread", "rewrote"
-    stays = not vocabulary("same_in_third_person").isdisjoint((low, plain)) or low.endswith(("ed", "n't", "'s", "ing"))
+    stays = low in vocabulary("same_in_third_person") or low.endswith(("ed", "n't", "'s", "ing"))
     if stays or not low.isalpha():
         return verb
     if re.search(r"(?:[sxz]|ch|sh|[^aeiou]o)$", low):
@@ -323,11 +322,7 @@ def _told_in_russian(text: str, forms: list[str]) -> str:
     told = _told_as(re.sub(rf"{i.pattern}\s*", "", told, flags=re.IGNORECASE), "ru", forms)
     if not has_verb or has_subject or re.search(rf"(?<![\w-]){forms[0]}", told):
         return told
-    # «Пью кофе» has its subject in the verb; what stands in a clause before that may have another one: «Брат женится, ищу …».
-    verb = next(word[0] for word in re.finditer(r"[А-Яа-яЁё]+", text) if _conjugated(word[0]) != word[0])
-    clause = re.match(r".*[,;:—–]\s*", told[: told.index(_conjugated(verb))])
-    begin = clause.end() if clause else 0
-    return f"{told[:begin]}{forms[0]} {told[begin].lower()}{told[begin + 1 :]}"
+    return f"{forms[0]} {told[0].lower() + told[1:]}"  # «Пью кофе» has its subject in the verb
 
 
 def _conjugated(word: str) -> str:
@@ -423,7 +418,7 @@ def _kinds() -> dict[str, re.Pattern[str]]:
         "day": any_language("value_day"),
         "time": any_language("value_time", r"\b\d{1,2}:\d\d\b"),
         "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
-        "number": any_language("numeral", r"[£$€¥]?\d+(?:[.,]\d+|[ \u00a0\u202f]\d{3}\b)*(?: ?%|[kKmM]\b)?"),
+        "number": any_language("numeral", r"[£$€¥]?\d+(?:[.,]\d+)*(?: ?%|[kKmM]\b)?"),
         "name": re.compile(
             rf"(?<=[\w,] )[A-ZА-ЯЁ][\w.+-]*\w(?: [A-ZА-ЯЁ][\w.+-]*\w)*|(?<=[{HAN_CHARS}])\s?[A-Za-z][\w.+-]+"
         ),

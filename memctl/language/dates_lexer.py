@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from memctl.facts import Period
 from memctl.language.names import han_value, is_han
-from memctl.language.words import HAN_CHARS, lines, pattern, without_yo, words_of
+from memctl.language.words import HAN_CHARS, lines, without_yo, words_of
 
 Readings = dict[str, Any]  # an int for each class, a Period or None for `iso`
 _COMMA: Readings = {",": 0}
@@ -205,7 +205,6 @@ class Lexer:
         for word in [w for w in self._table if "ago_unit" in self._table[w]]:
             self._table.update({word + tail: {} for tail in words_of("dates", "opens a word", chosen)})
         first = {word[0] for word in self._core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
-        self._counted = re.compile(pattern(chosen, "dates", "counted"))
         self._signs = re.compile(rf"[\d{''.join(sorted(first))}]")
 
     @cached_property
@@ -244,10 +243,7 @@ class Lexer:
             ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
             pos = next((end for end in ends if run[start:end] in self._table), 0)
             if pos:
-                readings = self._table[run[start:pos]]
-                if "weekday_bare" in readings and numbers.match(run, pos - 1) and self._counted.match(run, pos):
-                    readings = {}
-                yield DateToken(offset + start, offset + pos, readings)
+                yield DateToken(offset + start, offset + pos, self._table[run[start:pos]])
             elif number := numbers.match(run, start):
                 pos = number.end()
                 yield DateToken(offset + start, offset + pos, _han_number(number[0]))

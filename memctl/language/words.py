@@ -28,7 +28,6 @@ HAN_CHARS = "\u3400-\u9fff\uf900-\ufaff"
 """Chinese characters, as they stand inside [ ] of a pattern; for one character there is `names.is_han`."""
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile(f"[{HAN_CHARS}]")}
-_ACCENTED = re.compile("[\u00c0-\u024f\u0400-\u04ff\u1e00-\u1eff]")
 _READ = 2_000  # characters of a text that are looked at
 _ENOUGH = 2  # function words of a language that settle it; one of its own signs counts as one word
 
@@ -126,45 +125,6 @@ def languages_of(text: str) -> tuple[str, ...]:
     """The languages of a text, one for each script, by name: ("en", "ru", "zh"), or ("es", "ru", "zh") for Spanish."""
     rival = rival_of(text)
     return beside(rival) if rival else default_languages()
-
-
-@lru_cache(maxsize=4096)
-def language_of(text: str) -> str:
-    """The language of a sentence, also one that has no folder; empty for another script.
-
-    Told as `rival_of` tells it, but one function word is enough, where the default language has none: it is asked of sentences.
-    Two Chinese characters settle it, since some Chinese text is written with many Latin names.
-    """
-    letters = sum(map(str.isalpha, text))
-    count = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()}
-    others = letters - sum(count.values()) - len(_ACCENTED.findall(text))
-    if others > _ENOUGH and 4 * others > letters:
-        return ""
-    cyrillic = count["cyrillic"] > _ENOUGH or 0 < count["cyrillic"] == letters
-    script = "han" if count["han"] > 1 else "cyrillic" if cyrillic else "latin"
-    default = next(name for name in default_languages() if _script(name) == script)
-    said = _WORD.findall(text)
-    small, held = set(filter(str.islower, said)), {word.lower() for word in said}  # "Van" and "Ben" are names
-    best, most = default, 0
-    for name, own, usual in _neighbours(default):
-        if len(own & small) > max(most, len(usual & held)):
-            best, most = name, len(own & small)
-    return best
-
-
-@cache
-def _neighbours(default: str) -> list[tuple[str, frozenset[str], frozenset[str]]]:
-    """Other languages of the script of a default one, with a folder or without: their words, and those of the default one."""
-    foreign = dict(words(EVERYWHERE, "foreign"))
-    shared = {*words(default, "stopwords")["words"], *foreign.pop("shared")}
-    script = _SCRIPTS[_script(default)]
-    held = {name: {*words(name, "stopwords").get("words", ())} for name in (default, *rivals(default))}
-    usual = held.pop(default)
-    held |= {name: {*said} for name, said in foreign.items() if script.search(said[-1])}
-    return [
-        (name, frozenset(word for word in said - shared if len(word) > 1), frozenset(usual - said))
-        for name, said in held.items()
-    ]
 
 
 @lru_cache(maxsize=4096)

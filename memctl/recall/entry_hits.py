@@ -33,7 +33,7 @@ from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.validity import has_ended, versions
 from .rank import Candidate, Score
-from .wording import as_words, is_courtesy, is_mere_date, is_polite, names_mentioned, points_back
+from .wording import as_words, is_mere_date, is_polite, names_mentioned, points_back
 
 _LITTLE = 0.6  # of its relevance, for front matter and for a link: as for a heading
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -272,7 +272,7 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
         return any(map(TABLE_RULE.fullmatch, _lines(memory, hit.source.path)[hit.source.end_line :][:1]))
     if entry.role == Role.REST.value and _NAMING.match(hit.content):
         return True
-    return hit.content in TEMPLATES or (is_courtesy if entry.role == Role.FACT.value else is_polite)(hit.content)
+    return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
 
 
 def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Score]) -> Hit:
@@ -349,27 +349,19 @@ def _lines(memory: OpenMemory, path: str) -> list[str]:
 
 
 def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks or leads on.
-
-    In the place of a heading stand the lines below it, which name it.
-    """
-    rows = {row.place: row for row in by_refs(memory.index, [hit.ref for hit in hits])}
-    stands = [(hit.source.path, hit.source.line) for hit in hits]
-    headings = {at for at in stands if at in rows and rows[at].role == Role.HEADING.value}
-    places = {rows[at].id + step: at for at in headings for step in _BELOW[1:]}
-    for hit, at in zip(hits[:_FIRST], stands, strict=False):
-        back = points_back(hit.content)
-        if at in rows and at not in headings and (back or hit.content.rstrip().endswith(("?", "？", ":", "："))):
-            places[rows[at].id + (-1 if back else 1)] = at
-    found = [
-        row
-        for row in by_ids(memory.index, places).values()
-        if row.block is None and (row.role in _SAID or (places[row.id] in headings and row.role != Role.HEADING.value))
-    ]
-    told = {places[row.id] for row in found if places[row.id] in headings}
-    behind: dict[tuple[str, int], list[Hit]] = {}
-    for i, hit in sorted(hits_of(memory, found).items()):
-        if not is_polite(hit.content) and (hit.source.path, hit.source.line) not in stands:
-            behind.setdefault(places[i], []).append(hit)
-    beside = (([] if at in told else [hit]) + behind.get(at, []) for hit, at in zip(hits, stands, strict=True))
-    return [each for group in beside for each in group]
+    """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks or leads on."""
+    steps: dict[tuple[str, int], int] = {}
+    for hit in hits[:_FIRST]:
+        if points_back(hit.content) or hit.content.rstrip().endswith(("?", "？", ":", "：")):
+            steps[hit.source.path, hit.source.line] = -1 if points_back(hit.content) else 1
+    rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if steps else []
+    places = {row.id + steps[at]: at for row in rows if (at := row.place) in steps}
+    found = [row for row in by_ids(memory.index, places).values() if row.block is None and row.role in _SAID]
+    stands = {(hit.source.path, hit.source.line) for hit in hits}
+    behind = {
+        places[i]: hit
+        for i, hit in hits_of(memory, found).items()
+        if not is_polite(hit.content) and (hit.source.path, hit.source.line) not in stands
+    }
+    beside = ((hit, behind.get((hit.source.path, hit.source.line))) for hit in hits)
+    return [each for pair in beside for each in pair if each]

@@ -148,7 +148,7 @@ def is_polite(text: str) -> bool:
 
 def is_courtesy(text: str) -> bool:
     """True for thanks, a greeting or a farewell with nothing beside it: a "yes" goes on with what was said before."""
-    rests = [_wording("courtesies").sub(" ", part) for part in split_sentences(text.replace("~", "!"))]
+    rests = [_wording("courtesies").sub("", part, count=1) for part in split_sentences(text.replace("~", "!"))]
     return bool(rests) and all(set(terms(rest)) <= stop_terms() for rest in rests)
 
 

@@ -783,23 +783,3 @@ def test_a_recent_line_that_a_newer_one_may_replace_says_so(tmp_path: Path, olde
         (True, True),
         (False, False),
     ]
-
-
-KILN = "# {kiln}\n\n## {work}\n\n{first}\n\n{second}\n\n## {glaze}\n\n{cost}\n"
-
-
-@pytest.mark.parametrize(("question", "words"), [
-    ("What do the kiln repairs cost?", ("Kiln", "Kiln repairs", "The lower element of the kiln is new.", "The thermocouple drifts.", "Glazes", "The kiln repairs cost 300 euros.", "Kiln repairs cost a day with Hana.")),
-    ("Сколько стоит ремонт печи?", ("Печь", "Ремонт печи", "Нижний элемент печи заменили.", "Термопара врёт.", "Глазурь", "Ремонт печи стоит 300 евро.", "Ремонт печи стоит день у Ханы.")),
-    ("窑炉维修多少钱？", ("窑炉", "窑炉维修", "窑炉下面的元件换了。", "热电偶不准。", "釉料", "窑炉维修花了300欧元。", "窑炉维修找小林。")),
-])  # fmt: skip
-def test_a_heading_gives_way_to_what_it_heads_and_a_page_stays_together(
-    tmp_path: Path, question: str, words: tuple[str, ...]
-) -> None:
-    kiln, work, first, second, glaze, cost, other = words
-    page = KILN.format(kiln=kiln, work=work, first=first, second=second, glaze=glaze, cost=cost)
-    text = memories(memory_on(write_pages(tmp_path, {"a.md": page, "b.md": f"# B\n\n{other}\n"})), question).text
-    order = [path for path, _ in itertools.groupby(re.findall(r"\[([ab])\.md", text))]
-    assert order == ["a", "b"] or order == ["b", "a"], text
-    alone = memories(memory_on(write_pages(tmp_path / "c", {"c.md": f"# {work}\n\n- {glaze}\n"})), question).text
-    assert f"{work}: {glaze}" in alone and f"{work}: {work}" not in alone

@@ -82,10 +82,6 @@ def test_what_a_candidate_carries() -> None:
     """Importance, cues to be found by, a kind, an outcome."""
     found = talk("Remember that I'm allergic to nuts.")[0].fact
     assert found.importance == 0.9 and any("food" in cue for cue in found.cues)
-    animals = ("Запомни: код от котла 4417", "记住：狗尾草在院子里", "Запомни: у меня кот Барсик", "记住：我的狗叫旺财")
-    assert [
-        ("животн" in str(talk(said)[0].fact.cues)) or "动物" in str(talk(said)[0].fact.cues) for said in animals
-    ] == [False, False, True, True]
     failed = talk("I tried magnesium for a month, didn't notice any difference")[0].fact
     assert (failed.kind, failed.outcome) == (Kind.EXPERIENCE, "fail")
     never = ("I've never finished a novel by Tolstoy.", "Я никогда не ездил в Японию на поезде", "我从来没去过日本京都")

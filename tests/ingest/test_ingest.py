@@ -129,56 +129,6 @@ def test_what_is_said_beside_a_finding_is_no_report_of_it(workspace: Workspace, 
     assert not look(workspace, path).candidates
 
 
-@pytest.mark.parametrize(("stored", "said", "kept"), [
-    (["The deposit is 3,450"], "The deposit is 3,540, not 3,450.", "The deposit is 3,540"),
-    (["Залог 34 500"], "Залог 35 400, а не 34 500.", "Залог 35 400"), (["Залог 34 500 рублей"], "Залог не 34 500, а 35 400 рублей.", "Залог 35 400 рублей"),
-    (["押金是3450"], "押金是3540，不是3450。", "押金是3540"), (["站会是九点半"], "站会是十点，不是九点半。", "站会是十点"),
-    (["The deposit is 3,450"], "I think the deposit is 3,540, not 3,450.", None), (["The deposit of the garage is 3,450"], "The deposit is 3,540, not 3,450.", None),
-    (["The deposit is 3,450", "Deposit is 3,450."], "The deposit is 3,540, not 3,450.", None), (["The deposit is not 3,450"], "The deposit is 3,540, not 3,450.", None),
-    (["Залог 34 500"], "Наверное, залог 35 400, а не 34 500.", None), (["押金是3450"], "也许押金是3540，不是3450。", None),
-])  # fmt: skip
-def test_a_correction_that_names_both_values_replaces_the_line_in_its_words(
-    workspace: Workspace, stored: list[str], said: str, kept: str | None
-) -> None:
-    """Where just one line says the old value so; said with a doubt, or of other lines, it is a question."""
-    with Memory(workspace, lambda: NOW) as memory:
-        for text in stored:
-            memory.retain(text)
-    done = look(workspace, chat(workspace.root, ("user", said)), apply=True)
-    assert (texts(done), len(done.asked)) == (([kept], 0) if kept else ([], 1))
-    if kept:
-        first, *rest = ask(workspace, stored[0]).hits
-        assert first.content == kept and all(hit.content == kept or hit.superseded_by for hit in rest)
-
-
-def test_what_corrects_a_private_line_is_private(workspace: Workspace) -> None:
-    """So are its names and its key those of that line."""
-    Memory(workspace, lambda: NOW).retain("W(private,key=deposit) @Flat: The deposit is 3,450")
-    (asked,) = look(workspace, chat(workspace.root, ("user", "The deposit is 3,540, not 3,450."))).asked
-    assert (asked.fact.private, asked.fact.key, asked.fact.entities) == (True, "deposit", ("Flat",))
-
-
-@pytest.mark.parametrize(("first", "then"), [
-    ("The flat deposit is 3,450.", "Sorry, the flat deposit is 3,540, not 3,450."), ("Встреча с Павлом в 15:00.", "Ой, встреча с Павлом в 16:00, а не в 15:00."),
-    ("公寓的押金是3450。", "不对，公寓的押金是3540，不是3450。"),
-])  # fmt: skip
-def test_what_its_chat_corrects_is_not_asked_about(workspace: Workspace, first: str, then: str) -> None:
-    """The correction alone is."""
-    done = look(workspace, chat(workspace.root, ("user", first), ("assistant", "OK"), ("user", then)))
-    assert [each.rule for each in done.asked] == ["correction"] and codes(done) == ["duplicate"]
-    assert done.asked[0].fact.corrects == ()
-
-
-@pytest.mark.parametrize(("stored", "said"), [
-    ("I'm allergic to walnuts", "I'm allergic to walnuts."), ("Lives in Ghent", "I live in Ghent."), ("У меня аллергия на грецкий орех", "У меня аллергия на грецкий орех."),
-    ("Живёт в Туле", "Живу в Туле."), ("我对核桃过敏", "我对核桃过敏。"), ("住在苏州", "我住在苏州。"),
-])  # fmt: skip
-def test_what_is_kept_in_the_first_person_is_known(workspace: Workspace, stored: str, said: str) -> None:
-    """So is what is kept without a subject."""
-    Memory(workspace, lambda: NOW).retain(stored)
-    assert codes(look(workspace, chat(workspace.root, ("user", said)))) == ["duplicate"]
-
-
 def test_once_is_enough(workspace: Workspace) -> None:
     """The same file adds nothing, under another name neither; a grown one what is new; the Markdown alone remembers."""
     look(workspace, chat(workspace.root, *WEEK[:3]), apply=True)

@@ -174,16 +174,6 @@ def test_mere_politeness(text: str, polite: bool) -> None:
     assert is_polite(text) is polite
 
 
-@pytest.mark.parametrize(("question", "answer", "farewell"), [
-    ("what time is the standup?", "Standup: 10:15, the time is fixed", "Take care and see you soon, long time no see!"), ("сколько лет дому?", "Дому сто лет", "Береги себя, сто лет не виделись!"),
-    ("好久没修的炉子", "炉子好久没修了", "保重，回头见，好久不见！"), ("no time for tea", "No, no time for tea", "See you later, bye!"),
-])  # fmt: skip
-def test_a_kept_farewell_is_no_hit_beside_an_answer(tmp_path: Path, question: str, answer: str, farewell: str) -> None:
-    """A fact that begins with "no" is one."""
-    day = write_pages(tmp_path, {"memory/2025-11-20.md": f"## Retain\n\n- W: {answer}\n- B: {farewell}\n"})
-    assert contents(ask(day, question)) == [answer]
-
-
 def test_pronouns_and_reasons() -> None:
     assert all(map(points_back, ("**Anna**: She moved.", "Это было", "ЕЁ знают", "他同意了", "It's special to me.")))
     assert not any(map(points_back, ("Anna moved", "Этаж шестой", "其实很好"[2:], "Items are sold")))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..language.analyzer import query_terms
 from ..language.names import is_han
 from ..language.sentences import is_machine_line, opens_fence, quotations, sentence_ends, speaker_on, split_sentences
-from ..language.words import HAN_CHARS, languages, toml, without_yo
+from ..language.words import HAN_CHARS, languages, rival_of, toml, without_yo
 
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
@@ -174,7 +174,7 @@ class Sentence(NamedTuple):
 
 
 def own_sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a message that are its author's own, in order. Linear in its length."""
+    """The sentences of a message that are its author's own, in order, in languages of which facts are taken. Linear in its length."""
     for block in _own_blocks(text):
         plain = quotations(*_LONG_QUOTES).sub(_blank, straight(block))
         whole = "\n".join(map(_counted, plain.split("\n")))
@@ -182,7 +182,10 @@ def own_sentences(text: str) -> Iterator[Sentence]:
             said = block[first:last].strip()
             begin = block.index(said, first)
             bare = plain[begin : begin + len(said)]
-            if _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)):
+            unread = (rival := rival_of(bare)) and not toml(
+                rival, "extract"
+            )  # Spanish: its words would be told as English
+            if not unread and _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)):
                 yield Sentence(said, bare, language_of(bare))
 
 

@@ -100,6 +100,11 @@ def test_importance_puts_first_what_was_meant_to_last() -> None:
     assert len(weights) == len(said) and weights == sorted(weights, reverse=True), weights
 
 
+def test_a_sentence_in_a_language_without_rules_is_left_alone() -> None:
+    assert talk("Yo vivo en Madrid con la familia.") == []
+    assert talk("I live in Madrid with the family.")
+
+
 @pytest.mark.parametrize("said", STATED[::3])
 def test_nothing_comes_from_tools_the_system_thoughts_and_explanations(said: str) -> None:
     """The statements of a person are nobody's in the mouth of another."""

@@ -399,7 +399,8 @@ def _due(fact: Fact, text: str, day: date, valid: Period) -> date | None:
     is_told = (valid.first or valid.last or day) > day or (valid.last and says("new day", text)) or is_plan(text)
     if says("yearly", text) or only_begins(text, day) or not (is_told or when):
         return None
-    return end if end and end > day else when[1] if when and valid == Period(day) else None
+    is_near = when and valid == Period(day) and (re.search(r"\d", text) or (when[1] - when[0]).days < _WEEK)
+    return end if end and end > day else when[1] if when and is_near else None  # "in November" alone may be any
 
 
 def _dates_an_aside(text: str, said: Period, day: date | None) -> bool:

@@ -314,3 +314,14 @@ def test_of_a_long_line_16_kib_are_searched(path: str) -> None:
 def test_time_grows_with_the_length_of_a_page(made: object) -> None:
     assert callable(made)
     assert growth(lambda text: rows_of("bank/world.md", text), made) < 3
+
+
+@pytest.mark.parametrize(("text", "due"), [
+    ("Moves to Dresden on 20 March", "2026-03-20"), ("Переезжает в Дрезден 20 марта", "2026-03-20"), ("3月20日搬到德累斯顿", "2026-03-20"),
+    ("三月九号到十三号去深圳参展", "2026-03-13"), ("The review was moved to 5 May", "2026-05-05"), ("Meets Tom on 2026-03-09", "2026-03-09"),
+    ("Takes leave in November", None), ("Отпуск всегда берёт в ноябре", None), ("Has her birthday on 20 March every year", None),
+    ("Works from home from 20 March on", None), ("Plays chess", None),
+])  # fmt: skip
+def test_a_row_knows_when_what_it_tells_of_is_past(text: str, due: str | None) -> None:
+    *_, row = rows_of("memory/2026-03-02.md", f"## Retain\n\n- W @Rosa: {text}\n").rows
+    assert row.due == due

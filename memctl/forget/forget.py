@@ -217,14 +217,16 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
         drop_recalled(at.workspace, {line.ref for line in report.lines})
         for path in at.workspace.memory.glob(f"{SESSION}*"):  # a chat may have stated the same in other words
             path.unlink(missing_ok=True)
-        if (copies := at.workspace.memory / "shared").exists():
-            rmtree(copies)  # what was published here and read back is among it; each is fetched again
+        copies = (
+            at.workspace.memory / "shared"
+        )  # what was published here and read back is among them; each is fetched again
+        rmtree(copies, ignore_errors=True)
         view, why = at.public(), None
         if view.workspace.hides:
             why = view.run(_cleaned)
         elif (folder := at.workspace.memory / "public").exists():
             rmtree(folder)  # made when there were private lines
-        return why or _cleaned(at)
+        return why or _cleaned(at) or (f"{copies} could not be removed" if copies.exists() else None)
 
     try:
         why = memory.run(job)

@@ -394,6 +394,8 @@ def _due(fact: Fact, text: str, day: date, valid: Period) -> date | None:
     may_be = fact.kind in (Kind.WORLD, Kind.EXPERIENCE) and not (fact.outcome or fact.until or fact.ttl)
     if not may_be or not (valid.last or valid.first != day or find_times(text, day)):
         return None
+    if valid.last and (valid.first or day) <= day and not says("new day", text):
+        return None  # a state that goes on until then: its end is no plan
     undated = re.sub(pattern(spoken_in(text), "modality", "new day"), "", text, flags=re.IGNORECASE)
     when, end = coming(undated, day), valid.last or valid.first
     is_told = (valid.first or valid.last or day) > day or (valid.last and says("new day", text)) or is_plan(text)

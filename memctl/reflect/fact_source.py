@@ -333,8 +333,9 @@ class _PageLines:
     def durable(self, kind: str) -> tuple[PageLine, ...]:
         """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through, and what
         waits stands below the value that it may replace."""
-        waiting = {i for i, standing in self._verdict.validity.items() if standing.waits and kind == "world"}
-        facts = [f for f in self._sections.durable if f.kind == kind and f.id not in waiting]
+        told = [f for f in self._sections.durable if f.kind == kind]
+        waiting = [self._waiting.get(f.id) for f in told if f.path != f"bank/{kind}.md" and kind == "world"]
+        facts = [f for f in told if f not in waiting]
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
         lines = self._lines((f for f in facts if f.id not in hidden), fold=False)
         found = [line for line in lines if line.hit.source.path != f"bank/{kind}.md"]

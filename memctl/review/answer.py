@@ -83,7 +83,7 @@ def answer(
         else:
             line = answer_line(question, option, memory.today)
             line = reworded(question, line, words) if words else line
-            if question.kind == "due" and option == REWORDED:
+            if question.kind == "due" and option == REWORDED and not words:
                 line = _on_its_day(memory, question, line)
             if question.kind == "replaced" and option == REWORDED:
                 line = _in_slot(memory, question, line, words)

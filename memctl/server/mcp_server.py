@@ -348,7 +348,7 @@ class Face:
         if tool is None:
             is_closed = params["name"] in offered(True)
             cure = (
-                "; this server only reads: start `memctl mcp` with --allow-write, or use the command line"
+                "; this server only reads: whoever runs it may let it write (docs/mcp.md), or use the command line"
                 if is_closed
                 else ""
             )

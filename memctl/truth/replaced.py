@@ -47,6 +47,7 @@ _FOUND = 24  # later lines that they find, of facts and of others
 _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
+_ONE_SENTENCE = 0.9  # how near two lines of one name are that say the same with another value
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
 _OFFERED = 3  # earlier lines of which a newer one may replace one, in the eyes of whoever wrote it
 _FEW = 3  # states of an entity that are all offered, beside one that is no event
@@ -308,7 +309,8 @@ class _Finder:
             before = (row for row in entries if row.told < told and self._is_beside(row, newer))
             changes = ((row, self._changed(row, newer)) for row in before if self._is_other(row, newer))
             found += [Replaced(row, newer, change.judgement, change.nearness) for row, change in changes if change]
-        return found
+        # Among so few lines every word is telling: what is only alike must be one sentence with another value.
+        return [pair for pair in found if pair.judgement.rule != ALIKE or pair.nearness > _ONE_SENTENCE]
 
     def older_about_same(self, entry: Row, alike: Sequence[int]) -> list[Replaced]:
         """Earlier lines about the same, by search terms alone: likest first, then the newest, what happened last."""

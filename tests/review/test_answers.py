@@ -488,7 +488,7 @@ def test_an_untrusted_line_settles_nothing(tmp_path: Path) -> None:
     [
         ("Meetings before 10 suit best", "Meetings after 11 suit best"),
         ("Предпочитает созвоны утром, до 10", "Предпочитает созвоны после 11"),
-        ("喜欢早上开会", "不再喜欢早上开会"),
+        ("喜欢上午十点前开会", "喜欢上午十一点以后开会"),
     ],
 )
 def test_two_lines_are_asked_about_once(tmp_path: Path, older: str, newer: str, key: str) -> None:

@@ -75,7 +75,7 @@ def test_tools_that_write_exist_only_where_they_are_allowed(writer: tuple[Path, 
         Draft202012Validator.check_schema(tool.input_schema)
         Draft202012Validator.check_schema(tool.output_schema)
         assert tool.input_schema["additionalProperties"] is False
-    with pytest.raises(refusal(), match=r"no tool 'retain'.*--allow-write"):
+    with pytest.raises(refusal(), match=r"no tool 'retain'.*only reads"):
         reader.call("retain", text="W: x")
 
 

@@ -265,7 +265,7 @@ def figures(tree: Path) -> list[Figure]:
         Figure("modules (without room pages)", 251, len(named), 160, goal=160),
         Figure("lines of the largest module", 399, max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
         *(Figure(name, first, len(found), 0, tuple(found)) for (name, first), found in counted.items()),
-        Figure("lines in tests/", 34_468, sum(map(lines_of, tests.values())), 42_686, goal=22_000),
+        Figure("lines in tests/", 34_468, sum(map(lines_of, tests.values())), 42_714, goal=22_000),
         Figure("lines of README.md", 1_281, lines_of((tree / "README.md").read_text("utf-8")), 160, goal=160),
     ]
 

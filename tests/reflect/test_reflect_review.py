@@ -9,6 +9,7 @@ import pytest
 from face_helpers import ask, call, memory_on, write_pages
 from store_helpers import table
 
+import memctl
 from memctl.beliefs.opinions_page import read_last_written
 from memctl.reflect.reflect import reflect
 
@@ -201,3 +202,14 @@ def test_what_happened_holds_from_its_own_day(tmp_path: Path, lives: str, moves:
     newer, older = memory.recall(question).hits[:2]
     assert (str(newer.valid.first), older.ref, str(older.valid.last)) == ("2025-11-20", "old", "2025-11-19")
     assert memory.review() == ()
+
+
+def test_the_world_loses_no_line_that_waits(tmp_path: Path) -> None:
+    """Of two that may replace a value, the newest stands below it and the other by itself."""
+    days = {"2025-11-10": "lives in Leeds", "2025-11-12": "moved to Hamburg", "2025-11-20": "moved to Paris"}
+    pages = {f"memory/{day}.md": f"- W @Una: {said}\n" for day, said in days.items()}
+    write_pages(tmp_path, pages | {"memctl.toml": "[reflect]\npage_from = 9\n"})
+    with memctl.open(tmp_path, now="2025-11-30") as memory:
+        memory.reflect()
+    world = (tmp_path / "bank/world.md").read_text("utf-8")
+    assert all(said.split()[-1] in world for said in days.values())

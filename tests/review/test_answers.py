@@ -475,6 +475,22 @@ def test_what_is_forgotten_is_quoted_no_more(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and words in path.read_bytes()]
 
 
+def test_the_end_of_a_state_is_no_plan(tmp_path: Path) -> None:
+    lines = (
+        "- W @Kim: Is on parental leave until 20 November 2025\n- W @Пётр: Работает в Омске до 20 ноября 2025\n"
+        "- W @小明: 合同到2025年11月20日为止\n- W @Ann: The conference is on 20 November 2025\n"
+    )
+    memory = memory_with(tmp_path, pages={"memory/2025-11-01.md": lines})
+    assert asked(memory, "due").sides[0].content == "The conference is on 20 November 2025"
+
+
+def test_what_happened_in_other_words_is_of_the_day_that_they_name(tmp_path: Path) -> None:
+    page = {"memory/2025-11-01.md": "- W @Ann: The exam is on 10 November 2025\n"}
+    memory = memory_with(tmp_path, pages=page)
+    done = memory.answer(asked(memory, "due").id, "y", text="The exam was on 20 November 2025")
+    assert "2025-11-10" not in done.line
+
+
 def test_an_untrusted_line_settles_nothing(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "due")
     question = asked(memory, "due")

@@ -299,7 +299,7 @@ class Memory(OpenMemory):
 
     def status(self) -> Status:
         """Counts, freshness, sizes, and what is optional and missing."""
-        return status.status(self)
+        return self.run(status.status)
 
     def resolve(
         self, chosen: str, other: str, *, both: bool = False, since: str | None = None, because: str | None = None,

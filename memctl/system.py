@@ -108,18 +108,14 @@ def locked(path: Path, seconds: float) -> Iterator[None]:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o666)
     try:
         deadline = time.monotonic() + seconds
-        while not _has_lock(path, fd):
-            if time.monotonic() >= deadline:
-                raise LockBusy(str(path), seconds)
-            time.sleep(0.01)
+        with as_cannot_write(path):
+            while not _try_lock(fd):
+                if time.monotonic() >= deadline:
+                    raise LockBusy(str(path), seconds)
+                time.sleep(0.01)
         yield
     finally:
         os.close(fd)  # closing lets go of the lock, on a crash too
-
-
-def _has_lock(path: Path, fd: int) -> bool:
-    with as_cannot_write(path):
-        return _try_lock(fd)
 
 
 # -- names ------------------------------------------------------------------------------------------------------------

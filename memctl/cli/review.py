@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..memory import Answered, Question
 
 _HANDFUL = 5
+_AS_THEY_ARE = ("same", "core")  # kinds of questions whose line cannot be reworded
 
 
 @command("review", "memctl review")
@@ -61,18 +62,14 @@ def review(
     if found and sys.stdin.isatty() and sys.stdout.isatty():
         _Screen(call, found[:k], len(found), dry_run).run()
     else:
-        _print_all(call, found, k)
+        for question in found[:k]:
+            call.out.emit(f"{call.out.style(question.id, BOLD)} {call.out.style(question.text, BOLD)}")
+            _print_sides(call, question)
+            call.out.say("   " + " · ".join(f"{one.key} {one.text}" for one in question.options))
+        more = f", {len(found) - k} more" if len(found) > k else ""
+        how = f"{many(min(len(found), k), 'question')}{more}; memctl review ID OPTION answers one"
+        call.out.note(how if found else "no question waits")
     return 0 if found else 1
-
-
-def _print_all(call: Call, found: "Sequence[Question]", k: int) -> None:
-    for question in found[:k]:
-        call.out.emit(f"{call.out.style(question.id, BOLD)} {call.out.style(question.text, BOLD)}")
-        _print_sides(call, question)
-        call.out.say("   " + " · ".join(f"{one.key} {one.text}" for one in question.options))
-    more = f", {len(found) - k} more" if len(found) > k else ""
-    how = f"{many(min(len(found), k), 'question')}{more}; memctl review ID OPTION answers one"
-    call.out.note(how if found else "no question waits")
 
 
 def _print_sides(call: Call, question: "Question") -> None:
@@ -153,7 +150,7 @@ class _Screen:
         _print_sides(self._call, question)
         out.line("")
         out.say("   " + "   ".join(f"[{one.key}] {one.text}".replace(" ", UNBROKEN) for one in question.options))
-        edit = "[e] edit   " if _can_be_reworded(question) else ""
+        edit = "[e] edit   " if question.kind not in _AS_THEY_ARE else ""
         undo = "[u] undo   " if self._done else ""
         out.emit(out.style(f"   {edit}[l] later   {undo}[q] quit", FAINT))
 
@@ -166,7 +163,7 @@ class _Screen:
             if not self._dry_run:
                 self._call.memory.take_back(done)
             self._at = at
-        elif key == "e" and _can_be_reworded(question):
+        elif key == "e" and question.kind not in _AS_THEY_ARE:
             said = question.sides[-1].content
             text = edit_text(said, ".md")
             if text and one_line(text) != one_line(said):
@@ -179,7 +176,3 @@ class _Screen:
         done = self._call.memory.answer(question.id, key, text=text, dry_run=self._dry_run)
         _print_done(self._call, done, self._dry_run)
         self._done.append((at, done))
-
-
-def _can_be_reworded(question: "Question") -> bool:
-    return question.kind not in ("same", "core")

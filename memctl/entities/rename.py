@@ -28,6 +28,7 @@ MERGED_INTO = "merged_into"
 
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 _NAME_BYTES = 240  # of a file name, which most disks end at 255
+_BY_HAND = "correct the front matter by hand; nothing was changed"
 
 
 @dataclass(slots=True)
@@ -143,7 +144,7 @@ class _EntityFile(NamedTuple):
         try:
             return self.file._replace(after=edit(self.file.after))
         except ValueError as error:
-            raise _unreadable(self.path, error) from error
+            raise PageUnreadable(self.path, str(error), _BY_HAND) from error
 
 
 def _read(memory: OpenMemory, path: str) -> _EntityFile:
@@ -153,7 +154,7 @@ def _read(memory: OpenMemory, path: str) -> _EntityFile:
         into = front_values(file.after).get(MERGED_INTO)
         entity = rows_of(path, with_value(as_indexed(file.after), MERGED_INTO, None)).entity
     except ValueError as error:
-        raise _unreadable(path, error) from error
+        raise PageUnreadable(path, str(error), _BY_HAND) from error
     name, aliases = (entity.name, entity.aliases) if entity else (PurePosixPath(path).stem, ())
     return _EntityFile(file, name, aliases, into if isinstance(into, str) else None)
 
@@ -198,10 +199,6 @@ def _merged_pages(memory: OpenMemory) -> list[_EntityFile]:
 
 def _listed(entities: Sequence[Entity], word: str) -> str:
     return f" {word} ".join(sorted(entity.name for entity in entities))
-
-
-def _unreadable(path: str, error: ValueError) -> PageUnreadable:
-    return PageUnreadable(path, str(error), "correct the front matter by hand; nothing was changed")
 
 
 def _command(name: str, into: str, option: str = "") -> str:

@@ -143,11 +143,7 @@ def vault_note(workspace: Workspace) -> str | None:
 
 
 def status(memory: OpenMemory) -> Status:
-    """The state of a workspace, after bringing its index up to date within the usual time."""
-    return memory.run(_status)
-
-
-def _status(memory: OpenMemory) -> Status:
+    """The state of a workspace whose index is open, after bringing that up to date within the usual time."""
     workspace, index, report = memory.workspace, memory.index, memory.synced()
     counted = census(index)
     pages, size, _, first, last = counted["pages"][0]

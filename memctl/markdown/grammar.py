@@ -56,9 +56,11 @@ def printable_line(text: str) -> str:
 
 def parse(line: str) -> Fact | Problem:
     """The fact that a logical line spells, or what keeps it from being one. Never raises."""
-    match = _compiled(_HEAD).fullmatch(line.strip())
+    line = line.strip()
+    match = _compiled(_HEAD).fullmatch(line)
     if not match:
-        return _diagnose(line.strip())
+        usual = ("no kind in front", f"write `W: {line[:40]}`" if line else "write `W: text`")
+        return Problem(1, *next((told for symptom, *told in _SYMPTOMS if re.match(symptom, line)), usual))
     text, block_id = split_block_id(match["text"].strip())
     if not text:
         return Problem(match.start("text") + 1, "a fact without text", "write what is true after the colon")
@@ -214,13 +216,6 @@ _SYMPTOMS: tuple[tuple[str, str, str], ...] = (
     (r"[WBOS]\s*[(\uff08]", "attributes that cannot be read", "write key=value, with commas between, quoted"),
     (r"[A-Z](?:\([^)]*\))?(?:\s+@\S+)*\s*:", "an unknown kind", "kinds are W, B, O and S"),
 )
-
-
-def _diagnose(line: str) -> Problem:
-    for symptom, message, suggestion in _SYMPTOMS:
-        if re.match(symptom, line):
-            return Problem(1, message, suggestion)
-    return Problem(1, "no kind in front", f"write `W: {line[:40]}`" if line else "write `W: text`")
 
 
 # -- evidence: the sub-bullet under a belief with its day, verdict, resulting confidence, citation and id ---------------

@@ -190,8 +190,7 @@ def writing_alone(workspace: Workspace, name: str) -> Iterator[None]:
     prepare_memory(workspace)
     with locked(workspace.memory / f"{name}.lock", LOCK_SECONDS):
         for folder in _folders(workspace.root):
-            with suppress(OSError):  # no reason not to begin
-                _sweep(folder)
+            _sweep(folder)
         yield
 
 
@@ -352,24 +351,22 @@ def _discard(file: Path, is_ours: Callable[[bytes], bool]) -> None:
         move_new(file, file.with_name(f"recovered-{os.urandom(4).hex()}.md"))
 
 
-@cache
-def _sweep_once(folder: Path) -> None:
-    """Look for what killed processes left, on the first write of this process to a folder: it may hold many pages."""
-    with suppress(OSError):
-        _sweep(folder)
-
-
 def _sweep(folder: Path) -> None:
-    with os.scandir(folder) as entries:
-        found = [(Path(entry), match) for entry in entries if (match := _TEMPORARY.fullmatch(entry.name))]
-    for file, match in found:
-        status = os.stat(file, follow_symlinks=False)
-        if not stat.S_ISREG(status.st_mode) or time.time() - status.st_ctime < STALE_SECONDS:
-            continue
-        if match["state"] == "part":
-            file.unlink(missing_ok=True)
-        else:
-            _clear(file, match["old"], match["new"])
+    """Look for what killed processes left; trouble there is no reason not to write."""
+    with suppress(OSError):
+        with os.scandir(folder) as entries:
+            found = [(Path(entry), match) for entry in entries if (match := _TEMPORARY.fullmatch(entry.name))]
+        for file, match in found:
+            status = os.stat(file, follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode) or time.time() - status.st_ctime < STALE_SECONDS:
+                continue
+            if match["state"] == "part":
+                file.unlink(missing_ok=True)
+            else:
+                _clear(file, match["old"], match["new"])
+
+
+_sweep_once = cache(_sweep)  # on the first write of this process to a folder: it may hold many pages
 
 
 def _clear(file: Path, old: str, new: str) -> None:

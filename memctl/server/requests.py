@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Any]
 
 
-def _whole(value: Any) -> Any:
-    """`3.0` is a whole number in JSON."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 _Several = BeforeValidator(lambda value: [value] if isinstance(value, str) else value)  # one name is a list of one
 Text = Annotated[str, Field(max_length=1000)]
 Message = Annotated[str, Field(max_length=200_000)]
@@ -38,7 +33,8 @@ Line = Annotated[str, Field(min_length=1, max_length=16_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Names = Annotated[list[Name], _Several, Field(max_length=50)]
 Texts = Annotated[list[Text], _Several, Field(max_length=50)]
-Whole = Annotated[int, BeforeValidator(_whole)]
+# `3.0` is a whole number in JSON.
+Whole = Annotated[int, BeforeValidator(lambda n: int(n) if isinstance(n, float) and n.is_integer() else n)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Kind = Literal["world", "experience", "opinion", "observation"]
 AnyKind = Literal["world", "experience", "opinion", "observation", "note"]

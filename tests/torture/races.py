@@ -118,7 +118,7 @@ def _do(workspace: Workspace, what: str, name: str) -> None:
     elif what == "reflect":
         reflect(memory_on(workspace, DAY))
     else:
-        status(memory_on(workspace))
+        memory_on(workspace).run(status)
 
 
 def busy_calls(calls: int, fresh: bool = True) -> tuple[int, list[str]]:

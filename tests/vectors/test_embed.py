@@ -530,7 +530,7 @@ def test_a_model_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def state(root: Path, model: str = "auto") -> dict[str, object]:
     """What status says of the vectors."""
-    found = status(memory_on(Workspace(root.resolve(), Workspace(root).settings._replace(model=model))))
+    found = memory_on(Workspace(root.resolve(), Workspace(root).settings._replace(model=model))).run(status)
     assert ("meaning" in found.search) == found.vectors["used"]
     return found.vectors
 

@@ -151,10 +151,8 @@ class Memory(OpenMemory):
         on = dates.day_of("--date", day, self.today) or self.today
         done = retain.retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
         lost = {one.source for one, kept in zip(said, facts, strict=True) if one.source not in (None, kept.source)}
-        told = [
-            f"src={source} is kept as src={said_by}: [server] may_speak_as_user is off"
-            for source in sorted(lost, key=str)
-        ]
+        kept_as = f"is kept as src={said_by}: [server] may_speak_as_user is off"
+        told = [f"src={source} {kept_as}" for source in sorted(lost, key=str)]
         done = replace(done, warnings=(*done.warnings, *told))
         if said_by or dry_run:  # who is not the owner hears of no other names; a dry run makes no index
             return done
@@ -380,9 +378,8 @@ class Memory(OpenMemory):
 
         `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json. Not `stable`: by the message alone.
         """
-        made = context.ContextOptions(
-            budget, several(about), since, private, context.counter_of(self.workspace, counter)
-        )
+        count = context.counter_of(self.workspace, counter)
+        made = context.ContextOptions(budget, several(about), since, private, count)
         pack = context.context(self, message, made, stable=stable)
         self._record(item.ref for item in pack.items)
         return pack

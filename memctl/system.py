@@ -17,12 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 from .errors import CannotWrite, LockBusy
 
 # A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
-OPEN_SAFELY = (
-    getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
+OPEN_SAFELY = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 HAS_MODES = os.name == "posix"
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from ..facts import grouped
 from ..language.words import compiled
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import COMMAND, UNSEEN
@@ -496,10 +497,7 @@ class _Unread:
 
     def _ends(self, pattern: str) -> dict[str, list[int]]:
         """Where the matches of a pattern end, by what its group says."""
-        ends: dict[str, list[int]] = {}
-        for found in _compiled(pattern).finditer(self._text):
-            ends.setdefault(found[1].lower(), []).append(found.end())
-        return ends
+        return grouped((found[1].lower(), found.end()) for found in _compiled(pattern).finditer(self._text))
 
     def first(self, start: int, end: int) -> tuple[int, int] | None:
         """The first such part that begins in [start, end), as a span, which may go on beyond `end`."""

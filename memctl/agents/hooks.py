@@ -60,9 +60,8 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
 
     def logged(done: dict[str, Any]) -> None:
         if log := done.pop("log", ""):
-            log_hook(
-                named or os.fsdecode(place[:].rstrip(b"\0")), now, event, f"{log} ({time.monotonic() - start:.1f} s)"
-            )
+            log = f"{log} ({time.monotonic() - start:.1f} s)"
+            log_hook(named or os.fsdecode(place[:].rstrip(b"\0")), now, event, log)
 
     def job() -> bytes:
         done = _tried(event, named, now, stdin, place)

@@ -34,9 +34,8 @@ from ..language.names import mentions
 from ..markdown.grammar import Bullet, code_of
 
 INFERRED = 0.5  # weight of evidence that a rule of stance finds, beside that which a mark gives
-ASKED = {
-    "same topic, hedged": 0.0
-}  # weight, by the rule of the judgement, of evidence to be asked; over 0 it counts, and is not asked
+ASKED = {"same topic, hedged": 0.0}
+"""Weight, by the rule of the judgement, of evidence to be asked; over 0 it counts, and is not asked."""
 LOWEST, HIGHEST = 0.02, 0.98  # no belief is ever surer
 
 _GUESSED, _WRITTEN = 2.0, 4.0  # k: how many observations a statement is worth, without and with a number
@@ -137,10 +136,8 @@ class _Posterior:
         else:
             self._weigh(item, value, 1.0 if item.verdict == "for" else 0.0)
         a, b = self.weights
-        self.path = [
-            *self.path[-_RECENT:],
-            _clamped((self.prior_weight * self.prior + a) / (self.prior_weight + a + b)),
-        ]
+        mean = (self.prior_weight * self.prior + a) / (self.prior_weight + a + b)
+        self.path = [*self.path[-_RECENT:], _clamped(mean)]
 
     def _weigh(self, item: Evidence, strength: float, side: float) -> None:
         if item.day != self._day:

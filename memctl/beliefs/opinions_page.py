@@ -29,12 +29,9 @@ _Edit = tuple[int, int, Sequence[str]]
 def read_entries(text: str) -> tuple[list[BeliefEntry], Page]:
     """Every belief entry of the page outside managed blocks, in order, and the parsed page."""
     page = parse_page(text, facts_everywhere=True)
-    found: list[BeliefEntry] = []
     entries = list(page.entries)
-    for at, entry in enumerate(entries):
-        if entry.role is Role.FACT and entry.block is None and entry.fact and entry.fact.kind is Kind.OPINION:
-            found.append(_read_entry(entries, at, page.lines))
-    return found, page
+    facts = ((at, each.fact) for at, each in enumerate(entries) if each.role is Role.FACT and each.block is None)
+    return [_read_entry(entries, at, page.lines) for at, fact in facts if fact and fact.kind is Kind.OPINION], page
 
 
 def _read_entry(entries: Sequence[Entry], at: int, lines: Sequence[str]) -> BeliefEntry:

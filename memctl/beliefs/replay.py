@@ -114,9 +114,7 @@ class ReplayInput(NamedTuple):
     settled: Set[str] = frozenset()  # ids of questions that were answered
     days: Days | None = None  # all facts of the window, a day at a time from the oldest on, so that few need be held
     place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}  # of ids of facts of the window
-    before: Sequence[
-        tuple[str, TrustedFact]
-    ] = ()  # uncertain pairs from before the window: id of the belief, and the fact
+    before: Sequence[tuple[str, TrustedFact]] = ()  # uncertain pairs from before it: id of the belief, and the fact
 
 
 def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], inputs: ReplayInput) -> Replayed:

@@ -235,10 +235,8 @@ def lessons(
     if out.json:
         return out.raw_json({"schema": 1, "tasks": list(map(_task_json, found))}, found)
     if not found:
-        command = "`memctl retain --kind experience --task T --outcome ok|fail`"
-        out.note(
-            f"no two outcomes of {one_line(task) if task else 'one task'} are known, and none with a reason; {command} records one"
-        )
+        known = f"no two outcomes of {one_line(task) if task else 'one task'} are known, and none with a reason"
+        out.note(f"{known}; `memctl retain --kind experience --task T --outcome ok|fail` records one")
     for each in found:
         out.emit(out.style(one_line(each.name or each.entity or "without a task"), BOLD))
         ways = each.strategies if everything else each.shown

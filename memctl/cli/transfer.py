@@ -123,8 +123,7 @@ def _print_review(call: Call, done: "Ingested") -> None:
 def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, Any]:
     made = {"schema": 1, "dry_run": not writing, "file": file}
     made |= fields(done, "format=form encoding messages=turns complete")
-    for name in ("candidates", "asked"):
-        made[name] = [fields(each, _CANDIDATE) for each in getattr(done, name)]
+    made |= {name: [fields(each, _CANDIDATE) for each in getattr(done, name)] for name in ("candidates", "asked")}
     made |= {"refused": [gone._asdict() for gone in done.refused], "refused_counts": done.counts}
     return made | {"kept": [kept.as_json() for kept in done.kept]} | fields(done, "diff warnings")
 
@@ -196,17 +195,13 @@ def export(
     if form == "sqlite" and output is None:
         raise Usage("a SQLite file needs a name", "--output memory.db")
     names = ("facts", "beliefs") if form == "sqlite" else (what,)
-    filters: dict[str, Any] = {
-        "about": about or (),
-        "kinds": kinds or (),
-        "since": since,
-        "until": until,
-        "as_of": as_of,
-    }
     stopped = "stopped" if output is None else f"stopped: {output} is as it was before"
     with call.progress("exporting", stopped) as whole:
         memory = whole.public() if public else whole
-        tables = {name: memory.export(name, **filters) for name in names}
+        tables = {
+            name: memory.export(name, about=about or (), kinds=kinds or (), since=since, until=until, as_of=as_of)
+            for name in names
+        }
     count = sum(len(table.rows) for table in tables.values())
     if not count:
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])

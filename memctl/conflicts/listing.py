@@ -210,9 +210,8 @@ def resolve(
     and for a `since` before the other line began.
     """
     if both and since:
-        raise Usage(
-            "--both and --from together", "leave one of them out: --both keeps both lines, --from ends the other"
-        )
+        cure = "leave one of them out: --both keeps both lines, --from ends the other"
+        raise Usage("--both and --from together", cure)
 
     def job(memory: OpenMemory) -> tuple[tuple[Row, Fact], tuple[Row, Fact], list[Row]]:
         memory.sync_for_write()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from ..errors import MemctlError, Usage
+from ..facts import grouped
 from ..index.open_memory import OpenMemory
 from ..index.resident import Resident
 from ..ingest.conversation import whole_value
@@ -315,11 +316,8 @@ def session_notes(workspace: Workspace, name: str, messages: Sequence[Message | 
 def session_items(told: Mapping[str, int], gone: Sequence[int], name: str, chat: str) -> list[Item]:
     """What of the session no message that is sent says, the newest first: cited by its message, or by the session's name."""
     left = set(gone)
-    by_source: dict[str, list[str]] = {}
-    for said, at in told.items():
-        if at < 0 or at in left:
-            source = f"{chat}#M{at + 1}" if at >= 0 else f"session {name}"
-            by_source.setdefault(source, []).append(said)
+    lost = ((said, at) for said, at in told.items() if at < 0 or at in left)
+    by_source = grouped((f"{chat}#M{at + 1}" if at >= 0 else f"session {name}", said) for said, at in lost)
     items = []
     for source, text in ((source, " ".join(parts)) for source, parts in reversed(by_source.items())):
         line = f"- [{plain(source)}] user, in this session: {plain(text)}"

@@ -350,11 +350,8 @@ def cut(
 
 def _demand(needed: int, budget: int, what: str) -> None:
     if needed > budget:
-        raise OverBudget(
-            f"{what} {needed:,} tokens, the budget is {budget:,}; neither is ever cut",
-            f"give --budget {needed} or more, or shorten that message",
-            needed,
-        )
+        cure = f"give --budget {needed} or more, or shorten that message"
+        raise OverBudget(f"{what} {needed:,} tokens, the budget is {budget:,}; neither is ever cut", cure, needed)
 
 
 def _groups(turns: Sequence[int], pairs: Mapping[int, int], places: Sequence[int]) -> list[list[int]]:

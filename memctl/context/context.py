@@ -103,11 +103,9 @@ def room_beside(core: str, budget: int, count: Counter) -> int:
     """What the core leaves of the budget."""
     needed = count(stable_part(core, {})) if core else 0
     if needed > budget:
-        raise OverBudget(
-            f"the core ({CORE_PAGE} and pinned pages) takes {needed:,} tokens, the budget is {budget:,}; the core is never cut",
-            f"give --budget {needed} or more, shorten {CORE_PAGE}, or unpin pages in memctl.toml",
-            needed,
-        )
+        what = f"the core ({CORE_PAGE} and pinned pages) takes {needed:,} tokens, the budget is {budget:,}"
+        cure = f"give --budget {needed} or more, shorten {CORE_PAGE}, or unpin pages in memctl.toml"
+        raise OverBudget(f"{what}; the core is never cut", cure, needed)
     return budget - needed
 
 
@@ -200,8 +198,8 @@ def _times_alone(query: Query, names: Collection[str], today: date) -> Sequence[
     rest = " ".join(word for word in query.words.split() if own.isdisjoint(terms(word)) or has_han(word))
     for name in names if has_han(rest) else ():
         rest = re.sub(re.escape(name), "", rest, flags=re.IGNORECASE)
-    asked = question_times(rest, today)
-    return asked.times if asked.bare else ()
+    times, is_bare, _ = question_times(rest, today)
+    return times if is_bare else ()
 
 
 _LIKELY = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt

@@ -15,6 +15,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from ..facts import grouped
 from ..ids import ALPHABET, hashed
 from ..markdown.escape import defused
 
@@ -60,10 +61,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
     if "</memory-" not in text and "</core-" not in text:
         return
     marks = list(re.finditer(_MARK, text))
-    ends: dict[str, list[re.Match[str]]] = {}
-    for mark in marks:
-        if mark["end"]:
-            ends.setdefault(mark["end"], []).append(mark)
+    ends = grouped((mark["end"], mark) for mark in marks if mark["end"])
     begin = 0
     for mark in marks:
         if not mark["name"] or mark.start() < begin:

@@ -243,9 +243,8 @@ def _unknown(memory: OpenMemory, name: str, page: _EntityFile, added: Sequence[s
     near = None if entity_key(near or "") in map(entity_key, added) else near
     if not near and match(memory.index, terms(name), Filter("", ()), 1):
         return []
-    return [
-        f"{name!r} is a new name; {f'did you mean {near}' if near else 'no line has it: a slip'}? Then `memctl undo`"
-    ]
+    asked = f"did you mean {near}" if near else "no line has it: a slip"
+    return [f"{name!r} is a new name; {asked}? Then `memctl undo`"]
 
 
 def _without_aliases(memory: OpenMemory, name: str, aliases: Sequence[str]) -> _Planned:

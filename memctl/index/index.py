@@ -244,10 +244,8 @@ class Index:
         run("DELETE FROM entry WHERE id = ?", ids)
         run("DELETE FROM mention WHERE name = ? AND entry = ?", mention_rows(gone))
         run("DELETE FROM link WHERE target = ? AND relation = ? AND entry = ?", link_rows(gone))
-        run(
-            "DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?",
-            (row[:4] for row in slot_rows(gone)),
-        )
+        slots = (row[:4] for row in slot_rows(gone))
+        run("DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", slots)
         run(f"INSERT INTO entry VALUES ({_question_marks(len(_STORED))})", (row[:-2] for row in fresh))
         said = ((row.id, *(("", row.own) if row.is_aside else (row.own, ""))) for row in fresh)
         run("INSERT INTO words (rowid, own, aside) VALUES (?, ?, ?)", said)

@@ -329,9 +329,8 @@ def _stemmer(language: str) -> Callable[[str], str]:
 @cache
 def stop_terms(chosen: tuple[str, ...] = ()) -> frozenset[str]:
     """The search tokens of function words: of the chosen languages (`languages_of`), else of those that are the default."""
-    return frozenset(
-        term for name in chosen or default_languages() for term in words(name, "stopwords").get("terms", ())
-    )
+    chosen = chosen or default_languages()
+    return frozenset(term for name in chosen for term in words(name, "stopwords").get("terms", ()))
 
 
 # -- which words of a text a question asks for ------------------------------------------------------------------------

@@ -60,9 +60,8 @@ def other_script_prefixes(term: str) -> list[str]:
         piece = term[at : at + size]
         parts.append(table.get(piece, piece.translate(LATIN)).split("/"))
         at += size
-    ranked = sorted(
-        islice(product(*(enumerate(part) for part in parts)), 200), key=lambda found: sum(n for n, _ in found)
-    )
+    first = islice(product(*(enumerate(part) for part in parts)), 200)
+    ranked = sorted(first, key=lambda found: sum(n for n, _ in found))
     made = dict.fromkeys("".join(piece for _, piece in found) for found in ranked)
     return [start for start in made if len(start) >= 2][:_MOST]
 

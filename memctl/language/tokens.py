@@ -87,18 +87,12 @@ def estimate(text: str) -> int:
     if not text:
         return 0
     read = text.translate(_classes)
-    words, inner, long, capitals, cyrillic, cyrillic_long, runs, rare, breaks, mixed = (
-        pattern.findall(read) for pattern in _compiled()
-    )
+    found = (pattern.findall(read) for pattern in _compiled())
+    words, inner, long, capitals, cyrillic, cyrillic_long, runs, rare, breaks, mixed = found
     total = len(words) - _INNER * len(inner) + _LONG * sum(map(len, long)) + _CAPITAL * len(capitals)
     total += _DIGIT * read.count("0") + _DIGIT_AFTER_SPACE * read.count(" 0") + _MIXED * len(mixed)
-    total += (
-        _RUN * len(runs)
-        + _RARE * len(rare)
-        + _PUNCTUATION * read.count(".")
-        + _BREAK * len(breaks)
-        + 0.3 * read.count("  ")
-    )
+    signs = _RUN * len(runs) + _RARE * len(rare) + _PUNCTUATION * read.count(".")
+    total += signs + _BREAK * len(breaks) + 0.3 * read.count("  ")
     total += _CYRILLIC * len(cyrillic) + _CYRILLIC_LONG * len(cyrillic_long)
     if not text.isascii():
         total += sum(weight * read.count(letter) for letter, weight in _WEIGHTS.items())

@@ -31,7 +31,7 @@ from ..notes.edits import GitFailed, ask_git
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import PageFile, Workspace, ignores
-from ..recall.query import aliases_fault
+from ..recall.query import read_aliases
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
@@ -90,8 +90,9 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
 def _aliases(workspace: Workspace) -> Iterator[Finding]:
     """The file of words that the settings name, where it cannot be followed."""
     try:
-        if fault := aliases_fault(workspace):
-            yield Finding(fault.path, 1, 1, "aliases", fault.what, fault.cure)
+        read_aliases(workspace)
+    except PageUnreadable as error:
+        yield Finding(workspace.settings.aliases or "", 1, 1, "aliases", error.reason, error.cure)
     except MemctlError as error:
         yield Finding(SETTINGS, 1, 1, "aliases", f"under [recall], {error.what}", error.cure)
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import ExtraMissing, MemctlError
+from ..facts import grouped
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
 from ..index.sync import changes
@@ -73,10 +74,7 @@ class Status:
 
     def _missing(self) -> Iterator[str]:
         """What each optional package that is not there would add, with the extra that brings it."""
-        lacking: dict[str, list[str]] = {}
-        for it in self.optional.values():
-            if not it["installed"]:
-                lacking.setdefault(it["extra"], []).append(it["adds"])
+        lacking = grouped((it["extra"], it["adds"]) for it in self.optional.values() if not it["installed"])
         yield f"not installed; {ExtraMissing('NAME', '').cure} brings NAME:" if lacking else "all installed"
         yield from (f"{extra}: {'; '.join(adds)}" for extra, adds in lacking.items())
 

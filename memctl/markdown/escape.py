@@ -20,14 +20,7 @@ _UNSAFE = re.compile(f"[\n\r{UNSEEN}]")
 
 def printable(text: str) -> str:
     """`text` with every character that could steer a terminal written out, such as `\\x1b` or `\\u202e`."""
-    return _UNSAFE.sub(
-        lambda match: (
-            match[0].encode("unicode_escape").decode()
-            if match[0] < "\ud800" or match[0] > "\udfff"
-            else f"\\u{ord(match[0]):04x}"
-        ),
-        text,
-    )
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def one_line(text: str) -> str:

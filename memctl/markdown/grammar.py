@@ -190,17 +190,15 @@ def clean(fact: Fact) -> Fact:
     }
     extra = tuple((name, printable_line(value)) for name, value in fact.extra)
     cues = tuple(dict.fromkeys(printable_line(cue) for cue in fact.cues))
-    fact = replace(
-        fact, **values, extra=extra, cues=cues, entities=tuple(printable_line(name) for name in fact.entities)
-    )
+    names = tuple(map(printable_line, fact.entities))
+    fact = replace(fact, **values, extra=extra, cues=cues, entities=names)
     if not fact.text:
         raise Refused("nothing is left of the text", "write what is to be kept")
     if len(render(fact)) > MAX_LINE - 2:
         raise Refused(f"a line over {MAX_LINE:,} characters would not be read back", "keep it in a page of its own")
     if parse(render(fact)) != fact:
-        raise Refused(
-            "a value that the line grammar cannot hold", "write names without [ ] | # and values that are not empty"
-        )
+        cure = "write names without [ ] | # and values that are not empty"
+        raise Refused("a value that the line grammar cannot hold", cure)
     return fact
 
 

@@ -281,9 +281,8 @@ def _blocks(lines: Sequence[str]) -> list[MarkdownBlock]:
                 is_paragraph = token.type == "paragraph_open"
                 marker = items[-1] if is_paragraph and items else ""
                 level = int(token.tag[1]) if token.type == "heading_open" and token.level == 0 else 0
-                found.append(
-                    MarkdownBlock(token.type, first, last, marker, len(items), quotes > 0, level, token.markup)
-                )
+                block = MarkdownBlock(token.type, first, last, marker, len(items), quotes > 0, level, token.markup)
+                found.append(block)
                 # What follows a tombstone in its item did not begin that, and does not now.
                 if items and (is_paragraph or (token.type == "html_block" and read_tombstone(lines[first - 1]))):
                     items[-1] = ""

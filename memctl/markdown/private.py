@@ -120,9 +120,8 @@ def private_lines_of_text(text: str, refs: Collection[str] = (), mark: _Mark = _
         return frozenset()
     from .page import parse_page  # most pages have none, and a recall loads no parser for them
 
-    return private_lines(parse_page(text), refs, mark) | private_lines(
-        parse_page(text, facts_everywhere=True), refs, mark
-    )
+    pages = parse_page(text), parse_page(text, facts_everywhere=True)
+    return frozenset().union(*(private_lines(page, refs, mark) for page in pages))
 
 
 def outside_lines_of_text(text: str, refs: Collection[str] = ()) -> frozenset[int] | None:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period, several
+from ..index.index import Index
 from ..index.queries.entries import Query
 from ..index.queries.filters import has_phrase, has_tag
 from ..language.analyzer import terms
@@ -19,9 +20,6 @@ from ..markdown.attributes import FILTERS, QueryFilter
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
 from .wording import question_times
-
-if TYPE_CHECKING:
-    from ..index.index import Index
 
 _SHORT = 200  # as in question.py, which most questions need not load
 
@@ -196,40 +194,25 @@ def with_phrases(index: Index, query: Query) -> Query:
 
 def with_times(query: Query, today: date) -> Query:
     """The query with the times that its words name; where they ask for nothing else, these days are its filter."""
-    asked = question_times(query.words, today)
-    if asked.bare and query.days is None:
-        first, last = asked.times[0].first, asked.times[-1].last
-        pasted = query.pasted or query.words
-        return replace(query, words="", days=Period(first, last), times=asked.middles, pasted=pasted)
-    return replace(query, times=asked.times)
-
-
-class AliasesFault(NamedTuple):
-    """Why the file at `path` cannot be followed, and what to do."""
-
-    path: str
-    what: str
-    cure: str
+    times, is_bare, middles = question_times(query.words, today)
+    if is_bare and query.days is None:
+        days, pasted = Period(times[0].first, times[-1].last), query.pasted or query.words
+        return replace(query, words="", days=days, times=middles, pasted=pasted)
+    return replace(query, times=times)
 
 
 def with_aliases(workspace: Workspace, query: Query) -> Query:
     """The query with the workspace's own words for one thing, or without them and with a warning that says why."""
-    found = _read_aliases(workspace)
-    if isinstance(found, AliasesFault):
-        warning = f"answered without the aliases of {found.path}: {found.what}; {found.cure}"
-        return replace(query, warnings=(*query.warnings, warning))
+    try:
+        found = read_aliases(workspace)
+    except PageUnreadable as error:
+        return replace(query, warnings=(*query.warnings, f"answered without the aliases of {error.what}; {error.cure}"))
     groups = [[" ".join(word.replace(",", " ").split()) for word in (name, *words)] for name, words in found.items()]
     return replace(query, aliases=tuple(map(tuple, groups))) if groups else query
 
 
-def aliases_fault(workspace: Workspace) -> AliasesFault | None:
-    """What is wrong with the file, if there is one."""
-    found = _read_aliases(workspace)
-    return found if isinstance(found, AliasesFault) else None
-
-
-def _read_aliases(workspace: Workspace) -> dict[str, list[str]] | AliasesFault:
-    """Each key is a word, and its value the list of what else is said for it. OutsideWorkspace for a path that leads out."""
+def read_aliases(workspace: Workspace) -> dict[str, list[str]]:
+    """What else is said for each word; PageUnreadable for a file that tells none, OutsideWorkspace for a path that leads out."""
     path = workspace.settings.aliases
     if path is None:
         return {}
@@ -239,20 +222,20 @@ def _read_aliases(workspace: Workspace) -> dict[str, list[str]] | AliasesFault:
     try:
         file = workspace.root / workspace.contain(path)
         if file.exists() and not file.is_file():
-            return AliasesFault(path, "it is a folder" if file.is_dir() else "it is not a regular file", cure)
+            raise PageUnreadable(path, "it is a folder" if file.is_dir() else "it is not a regular file", cure)
         read = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        return AliasesFault(path, "the file does not exist", cure)
+        raise PageUnreadable(path, "the file does not exist", cure) from None
     except PageUnreadable as error:
-        return AliasesFault(path, error.reason, cure)
+        raise PageUnreadable(path, error.reason, cure) from None
     except OSError as error:
-        return AliasesFault(path, f"it cannot be read: {error.strerror or error}", cure)
+        raise PageUnreadable(path, f"it cannot be read: {error.strerror or error}", cure) from None
     except UnicodeDecodeError:
-        return AliasesFault(path, "it is not UTF-8", "save it as UTF-8")
+        raise PageUnreadable(path, "it is not UTF-8", "save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        return AliasesFault(path, f"it is not TOML: {reason}", "correct that line")
+        raise PageUnreadable(path, f"it is not TOML: {reason}", "correct that line") from None
     for name, words in read.items():
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            return AliasesFault(path, f"{name} is not a list of words", 'write it as in kubernetes = ["k8s", "кубер"]')
+            raise PageUnreadable(path, f"{name} is not a list of words", 'write it as in kubernetes = ["k8s", "кубер"]')
     return read

@@ -160,10 +160,7 @@ def reach(graph: Graph, seeds: Mapping[int, float], hops: int) -> list[Reached]:
 def _sides(graph: Graph) -> tuple[dict[int, list[tuple[str, float]]], dict[str, tuple[float, list[int]]]]:
     """The graph without its hubs, in a fixed order: names and their shares by line, shares and lines by name."""
     limit = hub_limit(graph.total)
-    lines: dict[str, list[int]] = {}
-    for line in sorted(graph.lines):
-        for name in graph.lines[line]:
-            lines.setdefault(name, []).append(line)
+    lines = grouped((name, line) for line in sorted(graph.lines) for name in graph.lines[line])
     frequency = {name: max(graph.document_frequency.get(name, 0), len(found)) for name, found in lines.items()}
     names: dict[int, list[tuple[str, float]]] = {line: [] for line in sorted(graph.lines)}
     sides: dict[str, tuple[float, list[int]]] = {}

@@ -370,7 +370,5 @@ def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
     named = ((*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by) for fact in facts)
     given = {ref for refs in named for ref in refs if ref}
     there = {row.ref for row in by_refs(memory.index, given)}
-    yield from (
-        f"no line has the id ^{ref}: `memctl undo`, then give one that `memctl recall` prints"
-        for ref in sorted(given - there)
-    )
+    cure = "`memctl undo`, then give one that `memctl recall` prints"
+    yield from (f"no line has the id ^{ref}: {cure}" for ref in sorted(given - there))

@@ -346,13 +346,12 @@ class Face:
         """What a tool answers; what goes wrong is an answer too, from which a model can learn what to do."""
         tool = self._tools.get(params["name"])
         if tool is None:
-            is_closed = params["name"] in offered(True)
-            cure = (
-                "; this server only reads: whoever runs it may let it write (docs/mcp.md), or use the command line"
-                if is_closed
-                else ""
-            )
-            raise MessageError(_INVALID_PARAMS, f"there is no tool {params['name'][:100]!r}{cure}")
+            what = f"there is no tool {params['name'][:100]!r}"
+            if params["name"] in offered(True):
+                what += (
+                    "; this server only reads: whoever runs it may let it write (docs/mcp.md), or use the command line"
+                )
+            raise MessageError(_INVALID_PARAMS, what)
         try:
             arguments = tool.read(params.get("arguments") or {})
             self._ready()

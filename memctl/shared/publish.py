@@ -106,10 +106,8 @@ def publish(
         sent = [
             path for path in digests if every or path not in known or path in changed or vectors.has_more(known[path])
         ]
-        ignored = (git(memory.workspace, "ls-files", "--others", "--ignored", "--exclude-standard", "-z") or "").split(
-            "\0"
-        )
-        if left_out := sorted({*ignored}.intersection(sent) - known.keys()):
+        ignored = git(memory.workspace, "ls-files", "--others", "--ignored", "--exclude-standard", "-z") or ""
+        if left_out := sorted({*ignored.split("\0")}.intersection(sent) - known.keys()):
             told = f"{many(len(left_out), 'page')} that git ignores too, such as {left_out[0]}"
             notes = (*notes, f"{told}; `ignore` in memctl.toml leaves pages out")
         cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}

@@ -343,10 +343,8 @@ class Copy:
         for page in at.changed(self.name, state.revision):
             content = page.content or b""
             if sha256(content).digest() != page.digest:
-                raise ServerFailed(
-                    f"{at.place} sent {self.name}:{page.path} damaged",
-                    "`memctl publish --withdraw`, then publish it again",
-                )
+                cure = "`memctl publish --withdraw`, then publish it again"
+                raise ServerFailed(f"{at.place} sent {self.name}:{page.path} damaged", cure)
             if _is_page(workspace, page.path):
                 heads[page.path] = page.head[:_COMMIT] or f"r{row.revision}"
                 with suppress(FileNotFoundError):

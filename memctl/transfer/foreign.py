@@ -257,10 +257,8 @@ def conversation_page(title: str, turns: Iterable[Turn], source: str | None, num
     name = slug(title)[:60] or "conversation"
     place = f"memory/{day}-chatgpt-{name}" if day else f"bank/chatgpt/{name}"
     body = "\n".join(_spoken(spoken))
-    return (
-        f"{place}-{slug(number)[: 8 if _UUID.fullmatch(number) else 36]}.md",
-        f"{head}# {printable_line(title) or 'Conversation'}\n\n{body}",
-    )
+    path = f"{place}-{slug(number)[: 8 if _UUID.fullmatch(number) else 36]}.md"
+    return path, f"{head}# {printable_line(title) or 'Conversation'}\n\n{body}"
 
 
 def _spoken(turns: Iterable[Turn]) -> Iterator[str]:

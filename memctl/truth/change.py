@@ -23,17 +23,7 @@ from ..language.relations import listed_in
 from ..language.words import HAN_CHARS
 from ..stance.stance import stance
 from . import statement as reading
-from .statement import (
-    OF_FACTS,
-    STEM,
-    ReadSentence,
-    is_numeral,
-    listed,
-    opposites,
-    read_sentences,
-    section_words,
-    speaker_of,
-)  # fmt: skip
+from .statement import OF_FACTS, STEM, ReadSentence, is_numeral, listed, opposites, read_sentences, section_words
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -75,7 +65,7 @@ class Statement(NamedTuple):
     @property
     def speaker(self) -> str:
         """Who says it, in a log of a conversation."""
-        return speaker_of(self.text)
+        return reading.speaker_of(self.text)
 
 
 class PairJudgement(NamedTuple):
@@ -182,12 +172,8 @@ class _Pair:
         units = self.one.units | self.other.units
         # "runs 5 km" and "commute is 12 km"
         are_two = self.shared <= units and not (self.one.words <= units or self.other.words <= units)
-        return (
-            self.shared
-            - self.other.money
-            - listed("intent")
-            - (self.other.units if are_two or not self.is_named else frozenset())
-        )
+        theirs = self.other.units if are_two or not self.is_named else frozenset()
+        return self.shared - self.other.money - listed("intent") - theirs
 
     @cached_property
     def is_named(self) -> bool:

@@ -35,9 +35,8 @@ class Validities(NamedTuple):
     def ahead(self, today: date) -> dict[int, int]:
         """By each line that only begins after `today` one that it is told to replace then, and that holds until it does."""
         ids = {claim.ref: claim.id for claim in self.claims.values()}
-        named = (
-            (ids.get(c.by or c.ref), ids.get(ref)) for c in self.claims.values() if c.trusted for ref in c.supersedes
-        )
+        trusted = (claim for claim in self.claims.values() if claim.trusted)
+        named = ((ids.get(claim.by or claim.ref), ids.get(ref)) for claim in trusted for ref in claim.supersedes)
         pairs = ((new, old) for new, old in named if new is not None and old is not None)
         begun = {i for i, claim in self.claims.items() if has_begun(claim.valid, today)}
         return {

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from ..facts import Period
+from ..facts import Period, grouped
 
 _Slot = tuple[str, str]
 _Version = tuple[date, date, tuple[str, int]]
@@ -94,10 +94,8 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
     in_order = versions(claims if has_links else [claim for claim in claims if claim.slots])
     links = list(_links(in_order)) if has_links else []
     never_true = {older.id for _, older, corrects in links if corrects}
-    slots: dict[_Slot, list[Claim]] = {}
-    for claim in in_order:
-        for slot in dict.fromkeys(claim.slots) if claim.id not in never_true else ():
-            slots.setdefault(slot, []).append(claim)
+    true = (claim for claim in in_order if claim.id not in never_true)
+    slots = grouped((slot, claim) for claim in true for slot in dict.fromkeys(claim.slots))
     for in_slot in slots.values():
         if len(in_slot) > 1:
             _replace_within_slot(in_slot, today, found)
@@ -132,9 +130,7 @@ def _links(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
 
     `newer` is that line itself, or the one that it names to stand in its place (`by`).
     """
-    by_ref: dict[str, list[Claim]] = {}
-    for claim in claims:
-        by_ref.setdefault(claim.ref, []).append(claim)
+    by_ref = grouped((claim.ref, claim) for claim in claims)
     for claim in claims:
         refs = [(ref, False) for ref in claim.supersedes] + [(ref, True) for ref in claim.corrects]
         for ref, corrects in refs if claim.trusted else ():

@@ -121,13 +121,8 @@ def open_tables(path: Path, write: bool) -> sqlite3.Connection:
         raise sqlite3.DatabaseError("not a regular file")  # SQLite would follow a link out of the workspace
     modes = ["rwc"] if write else ["rw", "ro&immutable=1"]
     for mode in modes:
-        db = sqlite3.connect(
-            f"{path.as_uri()}?mode={mode}",
-            uri=True,
-            isolation_level=None,
-            timeout=10 if write else 1,
-            check_same_thread=False,
-        )
+        uri, wait = f"{path.as_uri()}?mode={mode}", 10 if write else 1
+        db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=wait, check_same_thread=False)
         try:
             for pragma in _PRAGMAS if write else _PRAGMAS[1:3]:
                 db.execute(f"PRAGMA {pragma}")

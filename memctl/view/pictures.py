@@ -97,9 +97,8 @@ def timeline_in(
     asked = Query(about=(name,) if name else (), kinds=(Kind.EXPERIENCE,), days=days if any(days) else None)
     answer = recall_in(memory, asked, k=most + 1)
     bars = {hit.ref for row in rows[:_SLOTS] for hit in row.versions}  # a move that fills `city` is one
-    events = sorted(
-        (hit for hit in answer.hits if event_day(hit) and not (hit.retracted or hit.ref in bars)), key=_by_day
-    )
+    told = (hit for hit in answer.hits if event_day(hit) and not (hit.retracted or hit.ref in bars))
+    events = sorted(told, key=_by_day)
     views = beliefs(memory, about=name) if known is None else known
     held = [(view, points) for view in views if (points := _within(view.curve, days))]
     is_empty = not (rows or events or held)

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from ..beliefs.view import BeliefView, beliefs
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError, Usage
-from ..facts import Citation, Period
+from ..facts import Citation, Period, grouped
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, days_of_pages, entry_count
@@ -66,11 +66,9 @@ class Site:
     @cached_property
     def groups(self) -> dict[str, list[str]]:
         """The pages of the workspace by the page of lines that shows them: logs by month, newest first, others alone, by path."""
-        found: dict[str, list[str]] = {}
         by_path = sorted(days_of_pages(self.memory.index).items())
-        for path, day in sorted(by_path, key=lambda each: each[1] or "", reverse=True):
-            found.setdefault(day[:7] if day else _hash(path), []).append(path)
-        return found
+        by_day = sorted(by_path, key=lambda each: each[1] or "", reverse=True)
+        return grouped((day[:7] if day else _hash(path), path) for path, day in by_day)
 
     @cached_property
     def group_of(self) -> dict[str, str]:

@@ -300,10 +300,8 @@ def names_from(index: Index, texts: Mapping[int, str]) -> dict[int, set[str]]:
     if any(map(is_han, words)):  # terms are in simplified characters, names as they are written
         known += index.rows("SELECT key, name FROM alias WHERE head >= '\u3400' AND head < '\ua000' LIMIT ?", (_MOST,))
     known += [(key, key) for key in _marked(index, words, texts.values())]
-    by_term: dict[str, list[tuple[str, str]]] = {}
-    for key, name in known:
-        for run in _runs(name, key):
-            by_term.setdefault(run.partition(" ")[0], []).append((f" {run} ", key))
+    runs = ((run, key) for key, name in known for run in _runs(name, key))
+    by_term = grouped((run.partition(" ")[0], (f" {run} ", key)) for run, key in runs)
     found: dict[int, set[str]] = {}
     for line, own in texts.items() if by_term else ():
         spaced = f" {own} "

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
-from ...facts import is_trusted
+from ...facts import grouped, is_trusted
 from ...language.names import entity_key
 from ...markdown.grammar import OPINIONS
 from ..index import Index
@@ -60,11 +60,8 @@ def beliefs_stated_by(index: Index, refs: Iterable[str]) -> dict[str, Chain]:
     before = (
         "SELECT max(id) FROM entry WHERE id < ?1 AND page = (SELECT page FROM entry WHERE id = ?1) AND role = 'fact'"
     )
-    found: dict[str, Chain] = {}
-    for ref, bullet in sorted(bullets, reverse=True):
-        if belief := chain_of(index, index.column(before, (bullet,))[0]):
-            found[ref] = belief
-    return found
+    heads = ((ref, index.column(before, (bullet,))[0]) for ref, bullet in sorted(bullets, reverse=True))
+    return {ref: belief for ref, head in heads if (belief := chain_of(index, head))}
 
 
 class BeliefLines(NamedTuple):
@@ -356,10 +353,8 @@ def days_cited(index: Index, refs: Iterable[str], until: date) -> dict[str, list
     naming = "SELECT target, day FROM link JOIN countable ON countable.id = link.entry WHERE target IN ({keys})"
     same = ((ref, number, day) for number, key, day in index.rows_in(twins, of_key) for ref in of_key[key])
     told = [(ref, day) for ref, number, day in same if (number, ref) not in own]
-    found: dict[str, list[str]] = {}
-    for ref, day in [*told, *index.rows_in(naming, wanted)]:
-        if day is not None and day <= str(until):
-            found.setdefault(ref, []).append(day)
+    told += index.rows_in(naming, wanted)
+    found = grouped((ref, day) for ref, day in told if day is not None and day <= str(until))
     return {ref: sorted(days) for ref, days in found.items()}
 
 

@@ -572,7 +572,7 @@ def rows(items: list[Any]) -> str:
 # -- asking -----------------------------------------------------------------------------------------------------------
 
 NOISE = [(re.compile(pattern), by) for pattern, by in (
-    (r'"(took_ms|seconds|uptime_seconds|index_bytes|ms|took)": ?[\d.]+', r'"\1": 0'), (r"[\d.]+ (?:B|KiB|MiB) for ", "<SIZE> for "),
+    (r'"(took_ms|seconds|uptime_seconds|index_bytes|ms|took|p50|p99)": ?[\d.]+', r'"\1": 0'), (r"[\d.]+ (?:B|KiB|MiB) for ", "<SIZE> for "),
     (r"(127\.0\.0\.1:|port )\d{5}", r"\1<PORT>"), (r"\(\d+\.\d s\)", "(<TIME>)"), (r"\d[\d.]* m?s a question", "<TIME>"),
     (r"\.memctl-[\w.-]+", ".memctl-<RANDOM>"), (r"recovered-[0-9a-f]{8}", "recovered-<RANDOM>"),
     (r"(memctl:begin memctl sha=)[0-9a-f]{8}", r"\1<SHA>"),  # of a text with paths in it; those of reflect stay

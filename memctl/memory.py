@@ -20,6 +20,8 @@ from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:
     # The modules that the methods call, and what these return; what others name from here stands as `X as X`.
+    from datetime import time as time_of_day
+
     from .beliefs import view
     from .beliefs.view import BeliefView as BeliefView, Reasons
     from .conflicts import listing
@@ -311,12 +313,14 @@ class Memory(OpenMemory):
         """The questions that wait, worth most first; in a public view without those that only the owner answers."""
         return collect.questions(self)
 
-    def answer(self, question: str, option: str, **given: Any) -> Answered:
+    def answer(
+        self, question: str, option: str, *, text: str | None = None, said_by: str | None = None, dry_run: bool = False
+    ) -> Answered:
         """Answer a question of `review` by its id and the key of an option, with a line of today's log.
 
-        `given` are `text` (other words for the line), `said_by` and `dry_run` (review/answer.py).
+        `text` words that line anew; `said_by` is the source of the answer, None the owner.
         """
-        return answer.answer(self, question, option, **known_options(answer.answer, given))
+        return answer.answer(self, question, option, text=text, said_by=said_by, dry_run=dry_run)
 
     def review_text(self, questions: Sequence[Question]) -> str:
         """Questions as one text for an editor, a block each."""
@@ -456,9 +460,12 @@ class Memory(OpenMemory):
         """Shared memory on a PostgreSQL server, that of the settings unless `url` names it: publish to it, ask it (extra `[shared]`)."""
         return shared.Shared(self, url)
 
-    def import_(self, source: str | Path, **options: Any) -> Imported:
-        """Take in another memory: a folder of notes or a JSON export; transfer/importing.py `ImportOptions` has the options."""
-        made = importing.ImportOptions(**known_options(importing.ImportOptions, options))
+    def import_(
+        self, source: str | Path, *, kind: str | None = None, name: str | None = None, entities: str | None = None,
+        trusted: bool = False, dry_run: bool = False, allow_secrets: bool = False,
+    ) -> Imported:  # fmt: skip
+        """Take in another memory: a folder of notes or a JSON export; transfer/importing.py `ImportOptions` says what each means."""
+        made = importing.ImportOptions(kind, name, entities, trusted, dry_run, allow_secrets)
         return importing.import_memory(self, Path(source), made)
 
     def export(self, what: str = "facts", **filters: Unpack[QueryFilters]) -> Exported:
@@ -469,12 +476,16 @@ class Memory(OpenMemory):
         """Write text, or tables as a SQLite file, in place of what stands at `path`; Usage for what must not be replaced."""
         export.write_export(Path(path), self.workspace, content)
 
-    def watch(self, events: FolderEvents | None, **options: Any) -> Iterator[Noticed]:
+    def watch(
+        self, events: FolderEvents | None, *, reflect_at: time_of_day | None = None, vectors: bool = True
+    ) -> Iterator[Noticed]:
         """Keep the index as fresh as the files, for ever: yields what is noticed, waits for `events` (none: looks once).
 
-        `options` are those of watch/watch.py: when to reflect, and whether to embed.
+        Reflects once a day at `reflect_at`; without `vectors` nothing is embedded.
         """
-        return watch.watch(self, events, **known_options(watch.watch, options)) if events else watch.look_once(self)
+        if events is None:
+            return watch.look_once(self)
+        return watch.watch(self, events, reflect_at=reflect_at, vectors=vectors)
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
         """Bring the index up to date with the files, or make it again from them."""
@@ -506,10 +517,13 @@ class Memory(OpenMemory):
         made = evaluate.EvalOptions(**known_options(evaluate.EvalOptions, options))
         return evaluate.evaluate(self, Path(questions), made)
 
-    def label(self, question: str, citations: Sequence[str], *, as_of: str | None = None, **options: Any) -> Labelled:
-        """Add a labelled question to a file of the workspace; `options` are those of evaluation/labels.py `LabelOptions`."""
-        given = known_options(labels.LabelOptions, options)
-        made = labels.LabelOptions(as_of=str(day) if (day := self._as_of(as_of)) else None, **given)
+    def label(
+        self, question: str, citations: Sequence[str], *, file: str | None = None, type: str = "",
+        as_of: str | None = None, replacing: bool = False, dry_run: bool = False,
+    ) -> Labelled:  # fmt: skip
+        """Add a labelled question to a file of the workspace; evaluation/labels.py `LabelOptions` says what each means."""
+        day = self._as_of(as_of)
+        made = labels.LabelOptions(file or labels.QUESTIONS, type, str(day) if day else None, replacing, dry_run)
         return labels.label(self, question, citations, made)
 
     def server_token(self) -> tuple[Path, str]:

@@ -53,8 +53,9 @@ def evaluate(
 ) -> int:  # fmt: skip
     """How well recall finds what labelled questions ask for: recall@k, NDCG and MRR with intervals, beside baselines."""
     if add is not None:
-        options: dict[str, Any] = {"file": file, "type": type, "as_of": as_of, "replacing": replace, "dry_run": dry_run}
-        done = call.memory.label(add, words or [], **options)
+        done = call.memory.label(
+            add, words or [], file=file, type=type, as_of=as_of, replacing=replace, dry_run=dry_run
+        )
         if call.out.json:
             gold = done.question.gold
             told = {"schema": 1, "dry_run": dry_run, "source": str(done.place), "question": done.question.text}

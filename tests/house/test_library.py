@@ -88,11 +88,7 @@ def test_the_filters_of_methods_are_those_of_questions() -> None:
     assert {*QueryFilters.__annotations__} == {each.parameter for each in FILTERS} | many
 
 
-@pytest.mark.parametrize(
-    ("verb", "given"),
-    [("import_", ["x"]), ("evaluate", ["x"]), ("label", ["x", ["y"]]), ("forget", []), ("chat", [[]]),
-     ("answer", ["x", "yes"]), ("ingest", ["x"])],
-)  # fmt: skip
+@pytest.mark.parametrize(("verb", "given"), [("evaluate", ["x"]), ("forget", []), ("chat", [[]]), ("ingest", ["x"])])
 def test_an_option_that_a_method_does_not_have_is_named(tmp_path: Path, verb: str, given: list[object]) -> None:
     told = "no option is named 'foo'"
     with memctl.open(init_workspace(tmp_path).root) as memory, pytest.raises(memctl.MemctlError, match=told):

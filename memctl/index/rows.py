@@ -109,8 +109,8 @@ def _entity_page(path: str, title: str, front: FrontMatter) -> EntityPage | None
     may_name = not is_note or (aliases and not path.startswith(("bank/", "memory/")) and log_day(path) is None)
     if front.get("merged_into") or not may_name:
         return None
-    own = re.fullmatch(rf"{re.escape(slug(title))}(?:~\d+)?", stem, re.IGNORECASE)
-    is_title = not is_note and (own or entity_key(title) == entity_key(stem))
+    is_same = entity_key(title) == entity_key(stem)  # before a pattern for each page is compiled
+    is_title = not is_note and (is_same or re.fullmatch(rf"{re.escape(slug(title))}(?:~\d+)?", stem, re.IGNORECASE))
     name = title if is_title else stem if is_note else " ".join(stem.split("-"))
     type_ = front.get("type")
     source = front.get("src")

@@ -87,13 +87,13 @@ class Read(NamedTuple):
     problem: str | None = None
 
 
-def _processors() -> int:
-    """Processes that may read. Each that starts runs the top of the program's file: of no program but memctl's own."""
+def _readers() -> int:
+    """Processes that may read while this one writes. Each runs the top of the program's file: none but memctl's own."""
     main = getattr(sys.modules["__main__"], "main", None)
     if getattr(main, "__globals__", {}).get("__package__") != "memctl":
-        return 1
+        return 0
     available = getattr(os, "sched_getaffinity", None)
-    return min(4, len(available(0)) if available else os.cpu_count() or 1)
+    return min(4, (len(available(0)) if available else os.cpu_count() or 1) - 1)
 
 
 def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = None) -> Read:
@@ -246,12 +246,12 @@ class _Sync:
         wanted = [(disk.path, row.sha256 if row else b"") for disk, row in steps if disk and disk.status]
         is_bulk = len(wanted) >= MANY
         seconds = BULK_SECONDS if is_bulk else BATCH_SECONDS
-        workers = _processors() if is_bulk and parallel else 1
+        workers = _readers() if is_bulk and parallel else 0
         alone = (_read(self.workspace, *page, self.index) for page in wanted)
         kept = 0
         try:
             with (
-                closing(_read_in_parallel(self.workspace, wanted, workers) if workers > 1 else alone) as reads,
+                closing(_read_in_parallel(self.workspace, wanted, workers) if workers else alone) as reads,
                 self.index.bulk() if is_bulk else nullcontext(),
             ):
                 while kept < len(steps):

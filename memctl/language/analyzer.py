@@ -145,7 +145,12 @@ class _Analysed(dict[str, str]):
 
     def __missing__(self, chunk: str) -> str:
         word = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
-        found = " ".join(_word(word) if _PLAIN.fullmatch(word) else _analyse(chunk))
+        if not _PLAIN.fullmatch(word):
+            found = " ".join(_analyse(chunk))
+        else:  # of one piece
+            found = _stem(word)
+            if word[-1] == "в" and word.istitle() and ends_as_surname(word):
+                found += " " + word.casefold()[:LONGEST]
         if len(chunk) <= _CACHE_CHARS:
             if len(self) >= CACHE_CHUNKS:
                 self.clear()

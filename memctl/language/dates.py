@@ -416,17 +416,25 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
-def find_times(text: str, today: date, is_from_since: bool = False) -> list[Mention]:
+@lru_cache(maxsize=64)
+def _tokens(text: str, today: date) -> list[DateToken]:
+    cutter = lexer(languages_of(text))
+    return cutter.tokens(text, today) if cutter.may_hold_time(text) else []
+
+
+@lru_cache(maxsize=64)  # the rules ask in turn for the times of one line
+def find_times(text: str, today: date, is_from_since: bool = False) -> tuple[Mention, ...]:
     """All time expressions in free text, left to right, without overlaps; offsets are characters of `text`.
 
     Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") by itself is not a mention.
     `is_from_since` reads "from May" as "since May", which elsewhere says where from.
     """
-    cutter = lexer(languages_of(text))
-    tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
-    for at, token in enumerate(tokens if is_from_since else ()):
-        if "from" in token.readings:
-            tokens[at] = token._replace(readings={"since": 1} | token.readings)
+    tokens = _tokens(text, today)
+    if is_from_since:
+        if not any("from" in token.readings for token in tokens):
+            return find_times(text, today)
+        since = [{"since": 1} | t.readings if "from" in t.readings else t.readings for t in tokens]
+        tokens = [token._replace(readings=readings) for token, readings in zip(tokens, since, strict=True)]
     first_words = {*_orders(), *_OPENERS} if tokens else set[str]()
     at, found = 0, list[Mention]()
     while at < len(tokens):
@@ -438,7 +446,7 @@ def find_times(text: str, today: date, is_from_since: bool = False) -> list[Ment
         if phrase.period and _stands_alone(text, tokens, at, phrase):
             found.append(Mention(tokens[at].start, tokens[phrase.end - 1].end, phrase.period, phrase.cycle))
         at = phrase.end
-    return found
+    return tuple(found)
 
 
 def _whole(text: str, today: date) -> Period | None:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from .words import HAN_CHARS, pattern, spoken_in, words_of
+from .words import HAN_CHARS, compiled, pattern, spoken_in, words_of
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
 _QUOTED = r"“[^”\n]{0,400}”|«[^»\n]{0,400}»|「[^」\n]{0,400}」|『[^』\n]{0,400}』|„[^“”\n]{0,400}[“”]|(?<!\w)\"[^\"\n]{0,400}\"(?!\w)"
@@ -106,7 +106,7 @@ def is_machine_line(line: str) -> bool:
 
 def says(section: str, text: str) -> bool:
     """True where a text holds a pattern of this section of modality.txt."""
-    return bool(re.search(pattern(spoken_in(text), "modality", section), text, re.IGNORECASE))
+    return bool(compiled(pattern(spoken_in(text), "modality", section), re.IGNORECASE).search(text))
 
 
 def is_correction(text: str) -> bool:

@@ -134,6 +134,7 @@ def spoken_in(text: str) -> tuple[str, ...]:
     return tuple(name for name, letters in scripts if letters is None or letters.search(text))
 
 
+@lru_cache(maxsize=256)
 def rival_of(text: str) -> str:
     """The language of a text where it is not the default one of its script; empty where it is."""
     if " " in text:

@@ -30,7 +30,7 @@ _OPERATOR = re.compile(r"[-+=<>&|%^~/\\:!?]*[+=<>&|%^~/\\][-+=<>&|%^~/\\:!?]*")
 _FLEETING = re.compile("(?<=[бвгджзклмнпрстфхцчшщ])[ое](?=[кц]$)")
 SURNAME_ENDS = ("ов", "ев")
 """Snowball takes «Петров» for many of «Пётр», and its other forms («Петрова») keep the ending: a name stands with and without it."""
-_PLAIN = re.compile("[A-Za-z][a-z]+|[А-Яа-я][а-я]+")  # ё takes folding
+_PLAIN = re.compile("[A-Za-z][a-z]+|[А-Яа-я][а-я]*[а-бг-я]")  # of one token, unlike surnames; ё takes folding
 _BEFORE_WORD, _AFTER_WORD = '(["*', '.,;:!?)]"*'  # marks that are no part of a word
 _MARKS = re.compile("(?<![иИ])[\u0300-\u036f]+|(?<=[иИ])[\u0300-\u0305\u0307-\u036f]+")
 _LETTERS = {
@@ -145,12 +145,7 @@ class _Analysed(dict[str, str]):
 
     def __missing__(self, chunk: str) -> str:
         word = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
-        if not _PLAIN.fullmatch(word):
-            found = " ".join(_analyse(chunk))
-        else:  # of one piece
-            found = _stem(word)
-            if word[-1] == "в" and word.istitle() and ends_as_surname(word):
-                found += " " + word.casefold()[:LONGEST]
+        found = _stem(word) if _PLAIN.fullmatch(word) else " ".join(_analyse(chunk))
         if len(chunk) <= _CACHE_CHARS:
             if len(self) >= CACHE_CHUNKS:
                 self.clear()
@@ -265,10 +260,7 @@ def _word(word: str) -> Iterator[str]:
         yield from (_stem(piece) for piece in pieces if len(piece) > 1 or piece.isdigit())
 
 
-@lru_cache(maxsize=20_000)
-def _tokens_of(word: str) -> tuple[str, ...]:
-    """The same: the words of identifiers, addresses and links are few."""
-    return tuple(_word(word))
+_tokens_of = lru_cache(maxsize=20_000)(lambda word: tuple(_word(word)))  # those of identifiers and links are few
 
 
 def _stem(word: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memctl.facts import Period, iso_day, last_of_month
-from memctl.language.dates_lexer import DateToken, lexer, read_iso
+from memctl.language.dates_lexer import DateToken, lexer, read_iso, time_tokens
 from memctl.language.sentences import is_past, is_plan, says
 from memctl.language.words import beside, default_languages, languages, languages_of, lines, pattern, rivals, words_of
 
@@ -416,12 +416,6 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
-@lru_cache(maxsize=64)
-def _tokens(text: str, today: date) -> list[DateToken]:
-    cutter = lexer(languages_of(text))
-    return cutter.tokens(text, today) if cutter.may_hold_time(text) else []
-
-
 @lru_cache(maxsize=64)  # the rules ask in turn for the times of one line
 def find_times(text: str, today: date, is_from_since: bool = False) -> tuple[Mention, ...]:
     """All time expressions in free text, left to right, without overlaps; offsets are characters of `text`.
@@ -429,17 +423,15 @@ def find_times(text: str, today: date, is_from_since: bool = False) -> tuple[Men
     Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") by itself is not a mention.
     `is_from_since` reads "from May" as "since May", which elsewhere says where from.
     """
-    tokens = _tokens(text, today)
+    tokens = time_tokens(text, today)
     if is_from_since:
         if not any("from" in token.readings for token in tokens):
             return find_times(text, today)
-        since = [{"since": 1} | t.readings if "from" in t.readings else t.readings for t in tokens]
-        tokens = [token._replace(readings=readings) for token, readings in zip(tokens, since, strict=True)]
+        tokens = [t._replace(readings={"since": 1} | t.readings) if "from" in t.readings else t for t in tokens]
     first_words = {*_orders(), *_OPENERS} if tokens else set[str]()
     at, found = 0, list[Mention]()
     while at < len(tokens):
-        idle = first_words.isdisjoint(tokens[at].readings)
-        phrase = None if idle else _phrase(tokens, at, today, 0)
+        phrase = None if first_words.isdisjoint(tokens[at].readings) else _phrase(tokens, at, today, 0)
         if phrase is None:
             at += 1
             continue

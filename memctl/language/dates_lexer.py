@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from memctl.facts import Period
 from memctl.language.names import han_value, is_han
-from memctl.language.words import HAN_CHARS, lines, without_yo, words_of
+from memctl.language.words import HAN_CHARS, compiled, languages_of, lines, without_yo, words_of
 
 Readings = dict[str, Any]  # an int for each class, a Period or None for `iso`
 _COMMA: Readings = {",": 0}
@@ -19,7 +19,7 @@ _DASH: Readings = {"dash": 0, "conn": 0}
 _LOWEST = "〇"  # the lowest character of Chinese dates, and none of HAN_CHARS
 _ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
 _BOLD = frozenset(["month", "month_first", "season"])  # what an ordinary word is not, unless written as a name
-_LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no space
+_LETTERS = r"[^\W\d_\u2e80-\uffff]+"  # beside Chinese there is no space
 _WORDS = str.maketrans(
     {n: chr(n).lower() if chr(n).isalpha() else "0" if chr(n).isdigit() else " " for n in range(128)}
 )
@@ -219,7 +219,7 @@ class Lexer:
         if text.isascii():
             plain = text.translate(_WORDS)
             return "0" in plain or not self._core.isdisjoint(plain.split())
-        return bool(self._signs.search(text)) or not self._core.isdisjoint(_LETTERS.findall(text.lower()))
+        return bool(self._signs.search(text)) or not self._core.isdisjoint(compiled(_LETTERS).findall(text.lower()))
 
     def _word(self, text: str, whole: bool) -> Readings | None:
         """What a word may mean, by its spelling and case; None when it means no time."""
@@ -336,3 +336,10 @@ def _merge(tokens: list[DateToken], new: DateToken, today: date) -> Readings | N
     if number and "day_mark" in add and {"numbered_month", "month_mark", "conn"} & before.keys():
         return {"nth": number, "day": number}
     return None
+
+
+@lru_cache(maxsize=64)
+def time_tokens(text: str, today: date) -> list[DateToken]:
+    """The tokens of running text in its own languages; none where it surely names no time."""
+    cutter = lexer(languages_of(text))
+    return cutter.tokens(text, today) if cutter.may_hold_time(text) else []

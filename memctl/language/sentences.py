@@ -8,6 +8,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from .names import has_han
 from .words import HAN_CHARS, compiled, pattern, spoken_in, words_of
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
@@ -22,13 +23,13 @@ def quotations(*beside: str) -> re.Pattern[str]:
 
 
 @cache
-def _end() -> re.Pattern[str]:
-    return re.compile(rf"[.!?…]+[\"')\]»”’]*(?=\s|$|[{HAN_CHARS}])|[。！？；]+[”」』’）\")]*|\n|(?<=[)\s]):\)")
+def _end(beside: str) -> re.Pattern[str]:
+    return re.compile(rf"[.!?…]+[\"')\]»”’]*(?=$|[\s{beside}])|[。！？；]+[”」』’）\")]*|\n|(?<=[)\s]):\)")
 
 
 def sentence_ends(masked: str) -> Iterator[int]:
     """Where the sentences of a text end in which quotations are masked; the dot of an abbreviation ends none."""
-    for match in _end().finditer(masked):
+    for match in _end(HAN_CHARS if has_han(masked) else "").finditer(masked):
         if match[0] != "." or not _is_abbreviation(masked, match.start()):
             yield match.end()
 

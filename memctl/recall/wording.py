@@ -16,7 +16,7 @@ from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
 from ..language.names import entity_key, has_han
 from ..language.sentences import speaker_on, split_sentences
-from ..language.words import languages, lines, pattern, without_yo, words_of
+from ..language.words import compiled, languages, lines, pattern, without_yo, words_of
 
 AROUND = 3  # days that "around" a time takes in on each side
 _FEW_MORE = 3  # words that may follow in a sentence of politeness
@@ -99,25 +99,23 @@ def capitals(words: str) -> list[str]:
     return [word for word in words.split()[1:] if word[:1].isupper() and word not in nobody]
 
 
-@cache
-def _slot_questions() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _by_form(words: str, known: Collection[str]) -> set[str]:
+    """Of the known keys of slots, those that a question asks for by its form."""
     rows = (line.split(" = ", 1) for name in languages() for line in lines(name, "asked").get("slots", ()))
-    return tuple((key, re.compile(said, re.IGNORECASE)) for key, said in rows)
+    plain = without_yo(words)
+    return {key for key, said in rows if key in known and compiled(said, re.IGNORECASE).search(plain)}
 
 
 def question_keys(words: str, known: Collection[str]) -> list[str]:
     """Of the known keys of slots, those that answer a question: by how it is asked, or by the words of the key itself."""
-    plain = without_yo(words)
-    by_form = {key for key, said in _slot_questions() if key in known and said.search(plain)}
     asked = set(query_terms(words))
-    return sorted(by_form | {key for key in known if (own := set(query_terms(key))) and own <= asked})
+    return sorted(_by_form(words, known) | {key for key in known if (own := set(query_terms(key))) and own <= asked})
 
 
 def keys_of_owner(keys: Sequence[str], words: str) -> list[str]:
     """Of keys that a question asks for, those that it asks of the owner: of "my wife's birthday" none, of "my wife" who that is."""
-    plain = without_yo(words)
-    formed = {*words_of("asked", "by form alone")} - {key for key, said in _slot_questions() if said.search(plain)}
-    keys = [key for key in keys if key not in formed]
+    by_form = {*words_of("asked", "by form alone")}.intersection(keys)
+    keys = [key for key in keys if key not in by_form - _by_form(words, by_form)]
     is_of_others = has_wording("others", words) and not has_wording("as subject", words)
     return [] if is_of_others and any(not has_wording("others", key) for key in keys) else keys
 

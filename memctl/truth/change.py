@@ -21,7 +21,6 @@ from ..language.analyzer import terms
 from ..language.names import entity_key, has_han, name_terms
 from ..language.relations import listed_in
 from ..language.words import HAN_CHARS
-from ..stance.stance import stance
 from . import statement as reading
 from .statement import OF_FACTS, STEM, ReadSentence, is_numeral, listed, opposites, read_sentences, section_words
 
@@ -89,6 +88,8 @@ def judge_change(
     # A part of a sentence may be the nearest, and lack the word that tells of the change.
     firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
     if older.kind is newer.kind is Kind.OPINION and about and (firmest is None or firmest.judgement.rule == ALIKE):
+        from ..stance.stance import stance  # of which most recalls know nothing
+
         view = stance(*(Fact(said.kind, said.text, about) for said in (older, newer)))
         if view and view.kind == "reversal" and not view.is_certain:
             return PairJudgement(firmest.nearness if firmest else 1.0, view)
@@ -109,6 +110,8 @@ def judge_series(older: Statement, newer: Statement) -> PairJudgement | None:
 def judge_view(belief: Fact, fact: Fact, canonical: Callable[[str], str] = entity_key) -> Judgement | None:
     """What a fact says of a belief (stance/stance.py); where that is no reversal, an opinion of the same words with another
     number, another time or an opposite is one."""
+    from ..stance.stance import stance
+
     found = stance(belief, fact, canonical=canonical)
     about = {canonical(name) for name in belief.entities} & {canonical(name) for name in fact.entities}
     if fact.kind is not Kind.OPINION or not about or (found and (found.is_certain or found.kind == "reversal")):

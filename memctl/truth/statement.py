@@ -32,7 +32,7 @@ _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you beli
 _MARKS = ("now", "change", "new", "ended", "cancelled", "denied", "never", "added", "record", "part", "another")
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
-_NUMBER = re.compile(rf"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[{HAN_CHARS}])")
+_NUMBER = r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])"
 
 
 class Amount(NamedTuple):
@@ -174,7 +174,8 @@ def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
 def _read(text: str, names: frozenset[str]) -> ReadSentence:
     tokens = terms(text)
     timeless, said = _cut("time", text, " ; ")
-    bare = _han_number().sub(" ", _NUMBER.sub(" ", timeless))
+    bare = _number(text).sub(" ", timeless)
+    bare = _han_number().sub(" ", bare) if has_han(bare) else bare
     for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
         bare, _ = _cut(name, bare, sign)  # "¦" in the place of what tells of a change
     around = [_around(piece, names) for piece in _PIECES.split(bare)]
@@ -190,8 +191,8 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     found = _topics_of(told)
     topics = frozenset(found)
     counted = "" if topics or marks & {"now", "change", "new"} else _cut("period", timeless, " ")[0]
-    is_figure = _NUMBER.search(counted) or _han_number().search(counted)  # that of another month stands beside it
-    months = frozenset(" ".join(terms(month)) for month in _matched("period", text) if is_figure)
+    is_figure = _number(counted).search(counted) or (has_han(counted) and _han_number().search(counted))
+    months = frozenset(" ".join(terms(month)) for month in _matched("period", text) if is_figure)  # beside another
     return whole._replace(
         marks=marks,
         numbers=tuple(_numbers(timeless)),
@@ -260,7 +261,8 @@ def _content(text: str, names: frozenset[str]) -> list[str]:
         for term in query_terms(text)
         if not (is_han(term[0]) or term in idle or term in names or "=" in term or term.isdigit() or len(term) < 2)
     ]
-    for part in (part for run in re.findall(f"[{HAN_CHARS}]+", text) for part in _han_cut().split(run) if part):
+    runs = re.findall(f"[{HAN_CHARS}]+", text) if has_han(text) else ()
+    for part in (part for run in runs for part in _han_cut().split(run) if part):
         if part in opposites():
             found.append(part)
         else:
@@ -309,11 +311,16 @@ def _unit() -> re.Pattern[str]:
     )
 
 
+def _number(text: str, otherwise: str = "") -> re.Pattern[str]:
+    """A number as it may stand in a text; what may stand beside Chinese takes long to compile."""
+    return compiled(_NUMBER + rf"|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[{HAN_CHARS}])" * has_han(text) + otherwise)
+
+
 def _numbers(text: str) -> list[Amount]:
     """Every number that says how many or how much, in digits or written out; "twenty six" is one."""
     found: list[Amount] = []
     tens = 0.0
-    for match in re.finditer(rf"{_NUMBER.pattern}|[^\W\d_]+", text):
+    for match in _number(text, r"|[^\W\d_]+").finditer(text):
         value = _value(match[0])
         if value is None and is_han(match[0][0]):
             found += _han_numbers(text, match)

@@ -90,7 +90,7 @@ PLAIN = [
 def test_the_language_of_a_text(language: str, text: str, spoken: str) -> None:
     found = languages_of(text)
     assert spoken in found and not set(rivals(spoken)) & set(found)
-    assert find_times(text, TODAY) == []
+    assert find_times(text, TODAY) == ()
 
 
 def test_a_word_alone_finds_what_a_sentence_holds(told: dict[str, Any]) -> None:

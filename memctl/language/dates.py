@@ -493,6 +493,7 @@ def _settled(mention: Mention, day: date, past: bool) -> bool:
     return cycle > 7 and past and first is not None and last is not None and day - last < _NEAR
 
 
+@lru_cache(maxsize=64)
 def valid_from_text(text: str, day: date | None) -> Period | None:
     """When a fact says that it is true; None when it says nothing, or several things, or one that can be read two ways.
 

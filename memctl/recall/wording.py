@@ -102,8 +102,7 @@ def capitals(words: str) -> list[str]:
 def _by_form(words: str, known: Collection[str]) -> set[str]:
     """Of the known keys of slots, those that a question asks for by its form."""
     rows = (line.split(" = ", 1) for name in languages() for line in lines(name, "asked").get("slots", ()))
-    plain = without_yo(words)
-    return {key for key, said in rows if key in known and compiled(said, re.IGNORECASE).search(plain)}
+    return {key for key, said in rows if key in known and compiled(said, re.IGNORECASE).search(without_yo(words))}
 
 
 def question_keys(words: str, known: Collection[str]) -> list[str]:

@@ -2,9 +2,9 @@
 
 Every machine is a clone of a workspace that `memctl init --git` made. On each day each retains its facts, part of them
 before the first exchange and part after; some replace a line that came from another, some forget one, some do not come
-online that day. An exchange is commit, pull and push with the repository that all share, or a pull from another machine;
-the order is another one each time. `--reflecting` machines reflect every day, and commit bank/ as it is. At the end
-everyone has everything, everyone reflects, and what stands on the machines is compared byte for byte.
+online that day. An exchange is commit, pull and push with the repository that all share, or (`--peers`) a pull from
+another machine; the order is another one each time. `--reflecting` machines reflect every day, and commit bank/ as it is.
+At the end everyone has everything, everyone reflects, and what stands on the machines is compared byte for byte.
 
 Printed: conflicts in logs and in bank/ (which `reflect` is to settle), lines that are lost, doubled, or back though they
 were forgotten, and how many different bank/ there are; that of a clone made last, which has no index yet, among them.
@@ -31,7 +31,7 @@ import memctl
 
 FIRST = date(2025, 11, 24)
 KEYS = ("city", "owner", "status", "version", "budget", "deadline", "vendor", "region")
-ONLINE, FROM_PEER = 0.9, 0.25
+ONLINE = 0.9
 
 
 @dataclass
@@ -69,9 +69,10 @@ class Week:
     """The machines, the repository that they share, and what was told to them."""
 
     def __init__(
-        self, base: Path, machines: int, facts: int, reflecting: int, compared: int, exchanges: int = 2
-    ) -> None:
-        seed, self.compared, self.exchanges = 1, compared, exchanges
+        self, base: Path, machines: int, facts: int, reflecting: int, compared: int, exchanges: int = 2,
+        peers: float = 0.25, rebase: bool = False,
+    ) -> None:  # fmt: skip
+        seed, self.compared, self.exchanges, self.peers, self.rebase = 1, compared, exchanges, peers, rebase
         self.base, self.facts, self.chance, self.found = base, facts, Random(seed), Score()
         self.words, self.cast = vocabulary(seed), cast_of(seed, max(2_500, 7 * machines * facts))
         self.hub = base / "hub.git"
@@ -158,7 +159,7 @@ class Week:
         if reflects:
             self.memory(root, day).reflect()
         self.commit(root)
-        if peers and self.chance.random() < FROM_PEER:
+        if peers and self.chance.random() < self.peers:
             other = self.chance.choice(self.roots)
             if other != root:
                 self.pull(root, str(other), day)
@@ -175,13 +176,16 @@ class Week:
     def pull(self, root: Path, source: str, day: date) -> None:
         """`git pull`; where git reports a conflict in bank/, reflect, as the docs say."""
         self.found.merges += 1
-        git(root, "pull", "-q", "--no-rebase", "--no-edit", source, "main", ok=False)
-        paths = git(root, "diff", "--name-only", "--diff-filter=U").split("\n")[:-1]
-        self.found.conflicts.update("logs" if path.startswith("memory/") else "bank" for path in paths)
-        if paths:
+        git(root, "pull", "-q", "--rebase" if self.rebase else "--no-rebase", "--no-edit", source, "main", ok=False)
+        while paths := git(root, "diff", "--name-only", "--diff-filter=U").split("\n")[:-1]:
+            self.found.conflicts.update("logs" if path.startswith("memory/") else "bank" for path in paths)
             self.memory(root, day).reflect()
             self.found.unsettled += [path for path in paths if "<<<<<<<" in (root / path).read_text("utf-8")]
-            self.commit(root)
+            if not self.rebase:
+                return self.commit(root)
+            git(root, "add", "-A")
+            git(root, "-c", "core.editor=true", "rebase", "--continue", ok=False)
+        return None
 
     def compare(self, day: date) -> None:
         """Compare what stands on the machines at the end."""
@@ -227,13 +231,14 @@ def main() -> None:
     parser.add_argument("--reflecting", type=int, default=5, help="machines that reflect every day")
     parser.add_argument("--exchanges", type=int, default=2, help="a day, of each machine that is online")
     parser.add_argument("--compared", type=int, default=50, help="machines that reflect at the end alone")
+    parser.add_argument("--peers", type=float, default=0.25, help="share of exchanges that go from machine to machine")
+    parser.add_argument("--rebase", action="store_true", help="exchange by `git pull --rebase`")
     given = parser.parse_args()
     base = Path(tempfile.mkdtemp(prefix="memctl-week-"))
     start, cpu = time.monotonic(), time.process_time()
     try:
-        found = Week(base, given.machines, given.facts, given.reflecting, given.compared, given.exchanges).live(
-            given.days
-        )
+        week = given.machines, given.facts, given.reflecting, given.compared, given.exchanges
+        found = Week(base, *week, given.peers, given.rebase).live(given.days)
     finally:
         shutil.rmtree(base)
     for name, value in vars(found).items():

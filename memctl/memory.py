@@ -202,11 +202,13 @@ class Memory(OpenMemory):
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
         """Bring the pages of bank/ up to date with what changed; without `since` all of them. `since` bounds the conflicts counted, too."""
         first = dates.first_day("--since", since, self.today)
+        last_ns = last.stat().st_mtime_ns if (last := self.workspace.memory / "reflected.json").exists() else 0
 
         def ask(memory: OpenMemory, done: Reflected) -> None:
             done.pages.extend([] if dry_run else ingest.ask_of_logs(memory, first))
             if done.pages and not dry_run:
                 collect.refresh(memory)
+            done.notes += check.brought_back(memory, last_ns)
 
         command = self.workspace.command and f"{self.workspace.command} reflect"  # undo --skip goes past it
         memory = self.with_workspace(replace(self.workspace, command=command))

@@ -16,6 +16,7 @@ from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation, Fact, grouped, is_trusted
 from ..index.open_memory import OpenMemory
+from ..index.queries.traces import tombstones
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
 from ..language.names import entity_key, link_target, without_code
@@ -27,7 +28,7 @@ from ..markdown.grammar import OPINIONS, QUOTED
 from ..markdown.lines import Role, sealed_text
 from ..markdown.markers import FORGOTTEN, block_is_edited, read_tombstone, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page
-from ..notes.edits import GitFailed, ask_git
+from ..notes.edits import GitFailed, ask_git, git
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import PageFile, Workspace, ignores
@@ -125,9 +126,15 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
     pages.lines[found.path] = len(page.lines)
     titles = (PurePosixPath(found.path).stem, found.path.removesuffix(".md"), rows.title)
     pages.names |= {*map(entity_key, titles), *_keys(rows)}
+    told: dict[int, int] = {}
     for row in rows.rows:
         if row.block is None:
             pages.ids[row.ref].append((found.path, row.line))
+            at = told.setdefault(row.digest, row.line)
+            is_anew = at != row.line and row.slot  # a value may be told anew: git must know that it was not
+            if row.marked & 64 or (is_anew and _was_told_once(workspace, found.path, page.lines[at - 1])):
+                what = f"line {at} is the same: a merge can double lines"
+                yield Finding(found.path, row.line, 1, "twice", what, "take one of them out")
         elif row.block == FORGOTTEN:
             pages.ids[row.ref] += ()  # an id that is known, and of no line
             if not tells_nothing(row.ref):
@@ -148,12 +155,11 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
                 yield Finding(path, line, 1, "link", what, "make the page, or correct the name")
     elif entry.role is not Role.CODE:
         yield from _links(path, line, entry.content, pages)
-    if entry.fact:
-        yield from _attributes(path, line, entry.fact)
-        if entry.fact.sealed and not sealed_text().fullmatch(entry.fact.text):
+    if fact := entry.fact:
+        yield from _attributes(path, line, fact)
+        if fact.sealed and not sealed_text().fullmatch(fact.text):
             what = "the line says sealed, and its text is not a ciphertext"
             yield Finding(path, line, 1, "sealed", what, "take it out, then `memctl retain --sealed`")
-        fact = entry.fact
         for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by):
             if ref and ref not in pages.ids:
                 yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")
@@ -215,6 +221,22 @@ def _brought_back(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
                     nearly = "" if near[0] == line else "in nearly the same words "
                     what = f"it was forgotten and is here {nearly}again: a merge keeps both sides of a log"
                     yield Finding(path, row.line, 1, "forgotten", what, f"memctl forget --id {row.ref} --apply")
+
+
+def brought_back(memory: OpenMemory, since_ns: int) -> list[str]:
+    """A note for each of these on pages whose files are newer, for those who reflect after a pull."""
+    pages, held = _Pages({}, {}, set(), defaultdict(list)), {row.path for row in tombstones(memory.index)}
+    for found in memory.workspace.scan() if held else ():
+        if found.path in held and found.status and found.status.st_mtime_ns > since_ns:
+            list(_load(memory.workspace, found, pages))
+    return [f"{one.path}#L{one.line}: {one.message}; `{one.cure}`" for one in _brought_back(memory.workspace, pages)]
+
+
+def _was_told_once(workspace: Workspace, path: str, line: str) -> bool:
+    """True for a line that stands in git's last commit twice, and that commits other than merges added once."""
+    words = ("log", "--no-merges", "--patch", "--no-ext-diff", "--format=", f"-S{line}", "--", path)
+    stands = (git(workspace, "show", f"HEAD:./{path}") or "").splitlines().count(line)
+    return stands > 1 and (git(workspace, *words) or "").splitlines().count(f"+{line}") == 1
 
 
 def _took_its_place(root: Path, path: str, line: str, old: str) -> bool:

@@ -100,7 +100,7 @@ class FactSource:
         return found, {question for answer in answers for question in answer.fact.settles}.union(*agreed)
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
-        """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""
+        """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted, doubled or private."""
         wanted = set(refs)
         entries = queries.placed(self._index, wanted)
         seen = reread(self.memory.workspace, entries)
@@ -108,8 +108,8 @@ class FactSource:
         found = {entry.ref: Place(seen[entry.id].cited, entry.origin) for entry in reversed(entries)}
         void = queries.forgotten_refs(self._index, wanted - found.keys())
         retracted = retracted_lines(self.memory, queries.may_be_retracted(self._index, entries))
-        counting = {e.ref for e in entries if is_trusted(e.origin) and e.ref not in retracted and not e.private}
-        return found, void | (found.keys() - counting)
+        counting = {e.ref for e in entries if is_trusted(e.origin) and not e.private and e.marked < 64}
+        return found, void | (found.keys() - (counting - retracted.keys()))
 
     def facts_of(self, name: str) -> list[Row]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
@@ -260,7 +260,9 @@ def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Sections:
     told = [f for f in stated if f.slot is None or f.kind == "experience"]
     begun = [f for f in told if not (f.first is not None and f.first > today)]
     states = [f for f in begun if _lasts(f, today)]
-    events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and not _was_ahead(f, today)}
+    # Of a plan whose day has passed it is not known whether it happened.
+    passed = {f.id for f in (*begun, *others) if f.first and f.day and f.day < f.first <= today}
+    events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and f.id not in passed}
     carried = [f for f in stated if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
     durable = [*slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
     return _Sections(slots, plans, _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS), durable)
@@ -400,11 +402,6 @@ def _lasts(fact: Row, today: str) -> bool:
         return False
     single = fact.first is not None and fact.first == fact.last
     return fact.last is None or (fact.last >= today and not single)
-
-
-def _was_ahead(fact: Row, today: str) -> bool:
-    """True for a plan whose day has passed: it is not known whether it happened."""
-    return fact.first is not None and fact.day is not None and fact.day < fact.first <= today
 
 
 def _first(facts: Iterable[Row], most: int) -> list[Row]:

@@ -1127,10 +1127,43 @@ def test_check_names_a_forgotten_line_that_a_merge_brought_back(machines: tuple[
     found = [row for row in json.loads(call(["check", "--json"], one).out)["findings"] if row["rule"] == "forgotten"]
     assert [(row["path"], row["cure"]) for row in found] == [(place, "memctl forget --id dog --apply")]
     assert "Sleeps in the shed" in read(one, place).split("\n")[found[0]["line"] - 1]
+    assert f"{place}#L{found[0]['line']}: it was forgotten and is here again" in run(one).err  # asked, once
+    assert "forgotten" not in run(one).err
     assert call(["forget", "--id", "dog", "--apply"], one).code == 0
     assert "Sleeps in the shed" not in read(one, place) and "睡在院子里" in read(one, place)
     commit(one)
     assert "forgotten" not in call(["check"], one).out
+
+
+@git_wanted
+def test_a_line_that_a_merge_doubled_counts_once(machines: tuple[Path, Path], tmp_path: Path) -> None:
+    """Two have a third one's lines between lines of their own: git's union takes these twice. `check` names the copies."""
+    one, two, three = *machines, tmp_path / "three"
+    place, day = "memory/2025-11-28.md", "2025-11-28"
+    git(tmp_path, "clone", "-q", str(one), str(three))
+    retained(three, day, "W(key=city) @Peter: Lives in Tartu", "W(for=concise) @Peter: Прислал телеграмму")
+    retained(three, day, "B(outcome=ok,task=deploy) @Atlas: 部署时没有停机")
+    commit(three)
+    for root, first, then in ((one, "Was quiet", "W(key=city) @Peter: Lives in Riga"), (two, "Was loud", "W: 很安静")):
+        retained(root, day, f"W @Atlas: {first}")
+        commit(root)
+        assert pulled(root, three) == []
+        retained(root, day, then)
+        commit(root)
+    assert pulled(one, two) == []
+    retained(one, "2025-11-30", *(f"W(key=desk) @Peter: Sits by the {what}" for what in ("wall", "door", "wall")))
+    commit(one)
+    lines = read(one, place).splitlines()
+    twice = [number for number, line in enumerate(lines, 1) if line and line in lines[: number - 1]]
+    found = [row for row in json.loads(call(["check", "--json"], one).out)["findings"] if row["rule"] == "twice"]
+    assert len(twice) == 3 and [(row["path"], row["line"]) for row in found] == [(place, number) for number in twice]
+    assert len(json.loads(call(["recall", "телеграмму", "--json"], one).out)["hits"]) == 1
+    made = []
+    for kept in (lines, [line for number, line in enumerate(lines, 1) if number not in twice]):
+        write(one, "\n".join([*kept, ""]), place)
+        run(one)
+        made.append([re.sub(r"(28.md#L)\d+", r"\1", read(one, page)) for page in (OPINIONS, "bank/lessons.md")])
+    assert made[0] == made[1] and made[0][0].count(f"{day} · for") == 1
 
 
 @git_wanted

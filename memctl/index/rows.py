@@ -208,8 +208,9 @@ class _EntryReader:
         called = _called(fact, slot) if slot and slot.key == "name" and not names else None
         told = evidence or "\n".join((*copied, *(_links_in(entry.content) if entry.role is not Role.CODE else ())))
         is_private = entry.span.line in self.hidden  # whole entries are
-        may_be_again = entry.fact and not entry.block and self.day and not slot  # a slot's value may be told anew
-        is_again = bool(may_be_again) and self.seen.setdefault(f"={raw_digest}", entry.span.line) != entry.span.line
+        # What happened may happen again on a day, and a slot's value be told anew.
+        stands = entry.fact and fact.kind.letter in "WO" and not (fact.outcome or slot or entry.block) and self.day
+        is_again = bool(stands) and self.seen.setdefault(f"={raw_digest}", entry.span.line) != entry.span.line
         return Row(
             id=self.page << ORDINAL_BITS | ordinal,
             page=self.page,

@@ -130,9 +130,8 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
     for row in rows.rows:
         if row.block is None:
             pages.ids[row.ref].append((found.path, row.line))
-            at = told.setdefault(row.digest, row.line)
-            is_anew = at != row.line and row.slot  # a value may be told anew: git must know that it was not
-            if row.marked & 64 or (is_anew and _was_told_once(workspace, found.path, page.lines[at - 1])):
+            at = told.setdefault(row.digest, row.line) if row.role == "fact" else row.line
+            if row.marked & 64 or (at != row.line and _was_told_once(workspace, found.path, page.lines[at - 1])):
                 what = f"line {at} is the same: a merge can double lines"
                 yield Finding(found.path, row.line, 1, "twice", what, "take one of them out")
         elif row.block == FORGOTTEN:

@@ -21,6 +21,7 @@ from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import evidence as queries
 from ..index.queries.entity_names import KnownNames, all_entities, entities_named, pages_called
+from ..index.queries.traces import tombstones
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
 from ..markdown import blocks
@@ -129,17 +130,21 @@ class Planner:
         if sides and sides[0].disputed | sides[1].disputed:
             ours, theirs = (read_entries(side.text)[0] for side in sides)
             confidences = {entry.ref: entry.fact.confidence for entry in ours}
-            merged = self._merged_opinions(text, {ref for entry in (*ours, *theirs) for ref in entry.refs})
+            merged = self._merged_opinions(text, [*ours, *theirs])
             text, may_write = merged or sides[0].text, bool(merged)
         entries, parsed = read_entries(text)
         marks = read_last_written(text)
         unread = unread_heads(parsed, entries, marks)
         return _OpinionsPage(edit, text, may_write, confidences, entries, marks, unread)
 
-    def _merged_opinions(self, text: str, refs: Set[str]) -> str | None:
-        """The page with both sides of a merge, whose evidence has these ids; None, and a note, where a person has to settle it."""
+    def _merged_opinions(self, text: str, entries: Sequence[BeliefEntry]) -> str | None:
+        """The page with both sides of a merge, which have these entries; None, and a note, where a person has to settle it."""
+        refs = {ref for entry in entries for ref in entry.refs}
         by_ref = {fact.ref: fact for fact in FactsSince(self._facts, self._changes.first or date.max, refs).first}
         places, void = self._facts.places(refs)
+        # A tombstone has no id: what stands nowhere, and is cited on a page with one, was forgotten on the other side.
+        stones, cited = {row.path for row in tombstones(self._index)}, [b for each in entries for _, b in each.bullets]
+        void |= {b.ref for b in cited if b.ref and b.ref not in places and b.citation and b.citation.path in stones}
         before = sides_of_merge(self._workspace, OPINIONS)
         merged = merged_page(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
         if merged is None:

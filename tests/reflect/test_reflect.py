@@ -1248,6 +1248,29 @@ def heads(root: Path) -> Mapping[str | None, object]:
 
 
 @git_wanted
+@pytest.mark.parametrize("said", ["Sent a telegram", "Прислал телеграмму", "发了一封电报"])
+def test_evidence_that_one_machine_forgot_and_the_other_cites(machines: tuple[Path, Path], said: str) -> None:
+    """A tombstone has no id. What the other side wrote of the forgotten line is no person's: the conflict is settled without it."""
+    one, two = machines
+    git(two, "config", "pull.rebase", "false")
+    told = call(["retain", f"W(supersedes=concise) @Peter: {said}", "--date", "2025-11-28"], one).out.split()[1]
+    commit(one)
+    assert pulled(two, one) == []
+    for root in machines:
+        retained(root, "2025-11-29", f"O(0.9) @Peter: Plays the tuba, {root.name}")
+    run(two)
+    assert call(["forget", "--id", told, "--apply"], one).code == 0
+    run(one)
+    for root in machines:
+        commit(root)
+    assert "bank/opinions.md" in pulled(one, two)
+    assert "person" not in run(one).err
+    page = read(one)
+    assert "<<<<<<<" not in page and told.strip("^") not in page and f"tuba, {two.name}" in page
+    assert said not in "".join(read(one, path) for path in bank(one))
+
+
+@git_wanted
 def test_a_conflict_that_a_person_has_a_part_in(machines: tuple[Path, Path]) -> None:
     """Stays in the page and is named; nobody's words are lost."""
     one, two = machines

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from .recall import lookup, query, recall
     from .recall.lookup import Document, EntityLine, EntityView, Passage as Passage
     from .recall.query import QueryFilters
-    from .reflect import fact_source, proposals, reflect
+    from .reflect import fact_source, proposals, record, reflect
     from .reflect.lessons import Task as Task
     from .reflect.reflect import Reflected
     from .retain import retain
@@ -97,7 +97,7 @@ else:
         "beliefs": "view", "conflicts": "listing", "context": "chat chat_messages context",
         "entities": "rename", "evaluation": "evaluate labels", "forget": "forget select", "index": "sync",
         "ingest": "ingest", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "files",
-        "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
+        "recall": "lookup query recall", "reflect": "fact_source proposals record reflect", "retain": "retain",
         "review": "answer collect offers", "shared": "shared", "transfer": "export importing", "vault": "vault",
         "vectors": "embed matrix", "view": "pictures", "watch": "watch",
     }  # fmt: skip
@@ -202,13 +202,13 @@ class Memory(OpenMemory):
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
         """Bring the pages of bank/ up to date with what changed; without `since` all of them. `since` bounds the conflicts counted, too."""
         first = dates.first_day("--since", since, self.today)
-        last_ns = last.stat().st_mtime_ns if (last := self.workspace.memory / "reflected.json").exists() else 0
+        last = record.read_record(self.workspace)
 
         def ask(memory: OpenMemory, done: Reflected) -> None:
             done.pages.extend([] if dry_run else ingest.ask_of_logs(memory, first))
             if done.pages and not dry_run:
                 collect.refresh(memory)
-            done.notes += check.brought_back(memory, last_ns)
+            done.notes += check.brought_back(memory, last.pages if last else {})
 
         command = self.workspace.command and f"{self.workspace.command} reflect"  # undo --skip goes past it
         memory = self.with_workspace(replace(self.workspace, command=command))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,6 +16,7 @@ from ..conflicts.listing import conflicts
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation, Fact, grouped, is_trusted
 from ..index.open_memory import OpenMemory
+from ..index.queries.evidence import page_hashes
 from ..index.queries.traces import tombstones
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
@@ -222,11 +223,13 @@ def _brought_back(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
                     yield Finding(path, row.line, 1, "forgotten", what, f"memctl forget --id {row.ref} --apply")
 
 
-def brought_back(memory: OpenMemory, since_ns: int) -> list[str]:
-    """A note for each of these on pages whose files are newer, for those who reflect after a pull."""
-    pages, held = _Pages({}, {}, set(), defaultdict(list)), {row.path for row in tombstones(memory.index)}
+def brought_back(memory: OpenMemory, known: Mapping[int, tuple[str, str]]) -> list[str]:
+    """A note for each of these on pages that are not those `known`, by number and hash, to the last reflect."""
+    changed = {page for page, sha in page_hashes(memory.index) if known.get(page, ("",))[0] != sha}
+    pages = _Pages({}, {}, set(), defaultdict(list))
+    held = {row.path for row in tombstones(memory.index) if row.page in changed}
     for found in memory.workspace.scan() if held else ():
-        if found.path in held and found.status and found.status.st_mtime_ns > since_ns:
+        if found.path in held:
             list(_load(memory.workspace, found, pages))
     return [f"{one.path}#L{one.line}: {one.message}; `{one.cure}`" for one in _brought_back(memory.workspace, pages)]
 

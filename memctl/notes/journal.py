@@ -19,7 +19,6 @@ from ..errors import MemctlError
 from ..ids import hashed, page_id
 from ..markdown.lines import common_start
 from ..system import OPEN_SAFELY, locked, read_safely
-from .files import write_derived
 from .workspace import Workspace
 
 HELD = "held.json"  # what `review` keeps of one state of the pages, with words of them: it goes when one has changed
@@ -109,7 +108,7 @@ def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> Non
                 for path in named:
                     _let_go([each for each in records if each.get("path") == path], bytes_of(path))
                 _write(workspace, records)
-    with suppress(OSError, MemctlError):
+    with suppress(OSError):
         _let_go_reflected(workspace, paths, bytes_of)
 
 
@@ -129,7 +128,9 @@ def _let_go_reflected(workspace: Workspace, paths: Sequence[str], bytes_of: Byte
     wanted = b"|".join(b"%d" % number for number in numbers) if len(numbers) < _FEW else rb"\d+"
     made = re.sub(rb'"(%s)": \["([0-9a-f]+)"' % wanted, left, raw)
     if made != raw:
-        write_derived(file, made)
+        beside = file.with_suffix(".left")
+        beside.write_bytes(made)
+        os.replace(beside, file)
 
 
 def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:
@@ -152,7 +153,12 @@ def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:
 
 
 def _write(workspace: Workspace, records: Iterable[dict[str, Any]]) -> None:
-    write_derived(workspace.memory / _FILE, "".join(f"{json.dumps(made)}\n" for made in records).encode())
+    file = workspace.memory / _FILE
+    part = file.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+        stream.writelines([json.dumps(made) + "\n" for made in records])
+    os.replace(part, file)
 
 
 def _spans(old: bytes, new: bytes) -> Iterator[Span]:

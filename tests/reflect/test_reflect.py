@@ -1127,6 +1127,7 @@ def test_check_names_a_forgotten_line_that_a_merge_brought_back(machines: tuple[
     found = [row for row in json.loads(call(["check", "--json"], one).out)["findings"] if row["rule"] == "forgotten"]
     assert [(row["path"], row["cure"]) for row in found] == [(place, "memctl forget --id dog --apply")]
     assert "Sleeps in the shed" in read(one, place).split("\n")[found[0]["line"] - 1]
+    assert call(["recall", "院子"], one).code == 0  # the index is fresh before reflect looks
     assert f"{place}#L{found[0]['line']}: it was forgotten and is here again" in run(one).err  # asked, once
     assert "forgotten" not in run(one).err
     assert call(["forget", "--id", "dog", "--apply"], one).code == 0

@@ -1,7 +1,7 @@
 """What memctl judges of text by another hand: tests/data/unseen2, whose README.md says how it was made and when it was looked at.
 
 `python bench/unseen.py [changes updates evidence prompts chats months near answered] [--list] [--keep DIR]`. Every workspace is made anew;
-`--keep` leaves them in DIR. Words alone with MEMCTL_VECTORS=none, else with the vectors of the model that is installed. `--list` prints what missed, for judging by
+`--keep` leaves them in DIR. Words alone, with MEMCTL_VECTORS=auto with the vectors of the model that is installed. `--list` prints what missed, for judging by
 hand and never for tuning. What this version of memctl does not have yet is printed as "not there yet".
 """
 

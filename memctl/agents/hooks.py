@@ -135,8 +135,8 @@ def answer_hook(
     """The answer to an event, None where there is nothing to say; and a line for the log, often empty."""
     if event in ("pre-compact", "session-end"):
         return None, _keep(Memory(workspace, lambda: now), given)
-    # Without a model: loading one takes longer than all the rest, and `belonging` goes by words. What the index lacks
-    # after a second comes with the next call.
+    # Without a model, which makes hooks no more often right (docs/retrieval.md). What the index lacks after a second comes
+    # with the next call.
     settings = workspace.settings._replace(model="none", sync_seconds=min(workspace.settings.sync_seconds, _SYNC))
     workspace = replace(workspace, settings=settings)
     memory = Memory(workspace, lambda: now)

@@ -82,6 +82,8 @@ def test_what_a_candidate_carries() -> None:
     """Importance, cues to be found by, a kind, an outcome."""
     found = talk("Remember that I'm allergic to nuts.")[0].fact
     assert found.importance == 0.9 and any("food" in cue for cue in found.cues)
+    for case in corpus("cues.jsonl"):
+        assert (case["words"] in talk(case["said"])[0].fact.cues) is case["cued"], case
     failed = talk("I tried magnesium for a month, didn't notice any difference")[0].fact
     assert (failed.kind, failed.outcome) == (Kind.EXPERIENCE, "fail")
     never = ("I've never finished a novel by Tolstoy.", "Я никогда не ездил в Японию на поезде", "我从来没去过日本京都")

@@ -559,10 +559,7 @@ def test_a_name_that_a_line_marks_is_known(tmp_path: Path, told: str, name: str,
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        (
-            "Remember: Priya leads it, by the way, and she likes short notes",
-            "Priya leads it, and she likes short notes",
-        ),
+        ("Remember: Priya leads it, by the way, and she likes notes", "Priya leads it, and she likes notes"),
         ("Запомни: Анна ведёт проект, кстати, и любит краткость", "Анна ведёт проект, и любит краткость"),
         ("请记住：小兰负责项目，对了，她喜欢简短", "小兰负责项目，她喜欢简短"),
         ("Remember: Priya is the owner of Payments", "Priya is the owner of Payments"),

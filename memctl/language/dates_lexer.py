@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from memctl.facts import Period
 from memctl.language.names import han_value, is_han
-from memctl.language.words import HAN_CHARS, compiled, languages_of, lines, without_yo, words_of
+from memctl.language.words import HAN_CHARS, compiled, languages_of, lines, pattern, without_yo, words_of
 
 Readings = dict[str, Any]  # an int for each class, a Period or None for `iso`
 _COMMA: Readings = {",": 0}
@@ -202,6 +202,7 @@ class Lexer:
                 readings |= dict.fromkeys(_expand(name, word, shy, alone), int(value))
                 core |= {word, word.partition("-")[0]} if name in _CORE else set()
         self._core = frozenset(core)
+        self._counted = pattern(chosen, "dates", "counted")
         for word in [w for w in self._table if "ago_unit" in self._table[w]]:
             self._table.update({word + tail: {} for tail in words_of("dates", "opens a word", chosen)})
         first = {word[0] for word in self._core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
@@ -242,6 +243,8 @@ class Lexer:
             start = found.start()
             ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
             pos = next((end for end in ends if run[start:end] in self._table), 0)
+            if compiled(self._counted).match(run, start):
+                pos -= 1  # a number of days, not the day of this number
             if pos:
                 yield DateToken(offset + start, offset + pos, self._table[run[start:pos]])
             elif number := numbers.match(run, start):

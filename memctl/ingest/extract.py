@@ -122,7 +122,7 @@ def _judged(turn: Turn, sentence: Sentence, before: Dialogue, is_first: bool) ->
     if is_first and not before.between_people and (found := agreed(turn, sentence, before)):
         return found
     found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
-    found = found or statement(before.resolved(turn.number, own_part(sentence)))
+    found = found or statement(before.resolved(turn.number, own_part(sentence)), turn.name)
     if found and found.rule == "did" and sentence.opens("agree"):  # may speak of whom the question names
         said, language = straight(found.said), sentence.language
         if said.casefold() == narrated(said, language).casefold() and not names_in(said, language):

@@ -112,7 +112,7 @@ def remembered(whole: Sentence) -> FoundStatement | None:
     return FoundStatement("remember", Kind.WORLD, rest_of, f"said to be remembered: {mark.strip(' ,，')!r}", 0.9)
 
 
-def statement(sentence: Sentence) -> FoundStatement | None:
+def statement(sentence: Sentence, speaker: str | None = None) -> FoundStatement | None:
     """What a sentence states by itself, by the first rule that its clauses fit; nothing where it is said with a doubt."""
     own = own_part(sentence)
     if own.opens("hedge"):
@@ -126,7 +126,7 @@ def statement(sentence: Sentence) -> FoundStatement | None:
         for rule, kept in _RULES.items():
             sign = part.has(rule) if told >= _LEAST.get(rule, 1) and not part.has(f"{rule}_not") else None
             if sign:
-                is_cut = part.has("fragment") or ITEM_WITHIN.search(part.plain)
+                is_cut = part.has("fragment") or ITEM_WITHIN.search(part.plain) or _is_of_another(part.plain, speaker)
                 whole = not is_cut and (rule != "decision" or part.size >= _DECIDED)
                 sure = _LEAST.get(rule, 1) >= 2 or (exact >= 2 and whole)
                 name = rule if sure else f"{rule}, thin"
@@ -245,7 +245,7 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
     """`text` with I, me and my as `owner` (a name), or as "the user", «пользователь», 用户; "we" stays.
 
     In Russian, where a verb or a name would have to be inflected in a way that is not known, the speaker stands in front
-    of the words as they were said: «Мира: мне больше нравится чай».
+    of the words as they were said: «Мира: мне больше нравится чай». What has another subject too stays as it was said.
     """
     text = text.strip()
     words: list[str] = []
@@ -312,7 +312,7 @@ def _told_in_russian(text: str, forms: list[str]) -> str:
     """`text` told of a speaker whose five cases are known; of another one with the name in front."""
     told = re.sub(r"[А-Яа-яЁё]+", lambda match: _conjugated(match[0]), text)
     has_verb = told != text
-    if not has_verb and not rx("ru", "first_person").search(text):
+    if not (has_verb or rx("ru", "first_person").search(text)) or (len(forms) > 1 and _is_of_another(text)):
         return text
     if len(forms) == 1:
         return text if text.startswith(f"{forms[0]}: ") else f"{forms[0]}: {text}"
@@ -323,6 +323,12 @@ def _told_in_russian(text: str, forms: list[str]) -> str:
     if not has_verb or has_subject or re.search(rf"(?<![\w-]){forms[0]}", told):
         return told
     return f"{forms[0]} {told[0].lower() + told[1:]}"  # «Пью кофе» has its subject in the verb
+
+
+def _is_of_another(text: str, speaker: str | None = None) -> bool:
+    """True where a verb of a nameless speaker stands behind another subject and verb: «Брат женится, ищу подарок»."""
+    verbs = (word.start() for word in re.finditer(r"[А-Яа-яЁё]+", text) if _conjugated(word[0]) != word[0])
+    return not speaker and any(rx("ru", "another_subject").search(straight(text[:begin])) for begin in verbs)
 
 
 def _conjugated(word: str) -> str:

@@ -424,7 +424,7 @@ def _kinds() -> dict[str, re.Pattern[str]]:
         "day": any_language("value_day"),
         "time": any_language("value_time", r"\b\d{1,2}:\d\d\b"),
         "year": re.compile(r"(?<![\d.,-])(?:19|20)\d\d(?![\d.,]\d)"),
-        "number": any_language("numeral", r"[£$€¥]?\d+(?:[.,]\d+)*(?: ?%|[kKmM]\b)?"),
+        "number": any_language("numeral", r"[£$€¥]?(?:\d{1,3}(?:\s\d{3})+(?!\s?\d)|\d+(?:[.,]\d+)*)(?: ?%|[kKmM]\b)?"),
         "name": re.compile(
             rf"(?<=[\w,] )[A-ZА-ЯЁ][\w.+-]*\w(?: [A-ZА-ЯЁ][\w.+-]*\w)*|(?<=[{HAN_CHARS}])\s?[A-Za-z][\w.+-]+"
         ),

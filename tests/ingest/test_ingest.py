@@ -105,21 +105,21 @@ def test_what_is_not_certain_waits_for_review(workspace: Workspace) -> None:
     (question,) = memory.review()
     memory.answer(question.id, "n")
     assert codes(look(workspace, path, apply=True)) == ["answered", "duplicate"]
-    later = chat(
-        workspace.root, ("user", "The deposit is 3,540, not 3,450.", "2025-11-25T09:00:00"), name="later.jsonl"
-    )
+    later = chat(workspace.root, ("user", "The deposit is 3,540, not 3,450.", "2025-11-25T09:00"), name="b.jsonl")
     (corrected,) = look(workspace, later).asked
     assert corrected.fact.corrects == (ask(workspace, "deposit").hits[0].ref,)
+    for kept, but in (("Залог 34 500", ", а не "), ("The fee is 34 500", ", not "), ("押金是34 500", "，不是")):
+        memory.retain(kept)
+        said = ("user", kept.replace("34 5", "35 4") + but + "34 500", "2025-11-26T09:00")
+        (corrected,) = look(workspace, chat(workspace.root, said, name="c.jsonl")).asked
+        assert corrected.fact.text == kept.replace("34 5", "35 4")
 
 
 @pytest.mark.parametrize(
     ("mine", "theirs"),
     [
         ("The deposit is 3,540, not 3,450.", "I ran the migration: it failed with a lock timeout on table users."),
-        (
-            "I think we could maybe get a second van.",
-            "I checked the logs: the import failed because the disk was full.",
-        ),
+        ("I think we could maybe get a second van.", "I checked the logs: the import failed, the disk was full."),
         ("不对，押金是3540元，不是3450元。", "我运行了迁移：因为users表被锁住，失败了。"),
     ],
 )

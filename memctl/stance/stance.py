@@ -153,7 +153,9 @@ def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> 
     if not worth:
         return None
     pair = max(worth, key=lambda each: len(_both(each)))
-    ends = opposed(pair.belief.spelled, pair.fact.spelled)
+    ends, turned = opposed(pair.belief.spelled, pair.fact.spelled), _is_turned_round(pair.belief, pair.fact)
+    if turned or not (ends and _is_one_subject(pair, ends)):
+        ends, turned = None, turned and not ends
     agree = pair.agree and not ends
     words = _words(pair, _both(pair))
     if ends:
@@ -161,7 +163,7 @@ def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> 
     numbers = [one.letters.union(filter(str.isdigit, one.things)) for one in (pair.belief, pair.fact)]
     changed = not agree or "now" in pair.said.marks or bool(all(numbers) and not numbers[0] & numbers[1])
     felt = changed and pair.held.felt == pair.said.felt and pair.held.felt
-    if is_opinion and (felt or ends or _is_turned_round(pair)):
+    if is_opinion and (felt or ends or turned):
         return judged("reversal", "ended", "another view", f"another view: {words}")
     is_hedged &= "unsure" not in pair.held.marks | pair.said.marks
     rule = "same topic, hedged" if is_hedged else "same topic"
@@ -178,11 +180,24 @@ def _both(pair: ViewPair) -> frozenset[str]:
     return (pair.held.things | pair.held.before) & (pair.said.things | pair.said.before)
 
 
-def _is_turned_round(pair: ViewPair) -> bool:
+def _is_turned_round(held: Reading, said: Reading) -> bool:
     """True where both compare the same things, and name them in another order: "tabs are better than spaces"."""
-    both = pair.belief.things & pair.fact.things
-    in_order = pair.belief.in_order(both) == pair.fact.in_order(both)
-    return "compared" in pair.belief.marks & pair.fact.marks and not in_order
+    both = held.things & said.things
+    return "compared" in held.marks & said.marks and held.in_order(both) != said.in_order(both)
+
+
+def is_told_from_other_end(one: str, other: str) -> bool:
+    """True for two comparisons that say the same: "Anna is taller than Ben", "Ben is shorter than Anna"."""
+    held, said = read_statement(one), read_statement(other)
+    return _is_turned_round(held, said) and opposed(held.spelled, said.spelled) is not None
+
+
+def _is_one_subject(pair: ViewPair, ends: tuple[str, str]) -> bool:
+    """False where each side names first, beside the ends of a scale, what the other does not: a kitchen, a bedroom."""
+    near = _group_of("near")
+    apart = ([key for key in reversed(side.words) if key in side.things - {*ends}] for side in (pair.belief, pair.fact))
+    named = [[near.get(key, key) for key in keys] for keys in apart]
+    return not all(named) or named[0][0] in named[1] or named[1][0] in named[0]
 
 
 def _is_alike(pair: ViewPair, is_opinion: bool) -> bool:
@@ -193,7 +208,7 @@ def _is_alike(pair: ViewPair, is_opinion: bool) -> bool:
     """
     ends = opposed(pair.held.things, pair.said.things) if is_opinion else None
     if ends and ({ends[0]} == pair.held.things or {ends[1]} == pair.said.things):
-        return True
+        return _is_one_subject(pair, ends)
     shared, about = _both(pair), len(pair.held.things | pair.held.before)
     felt = any(view.felt for view in pair.belief.views)
     if felt and not pair.held.felt:
@@ -358,10 +373,10 @@ def _scales() -> dict[str, frozenset[End]]:
 
 
 @cache
-def _group_of() -> dict[str, str]:
+def _group_of(section: str = "") -> dict[str, str]:
     """The first spelling of the group of other words for the same thing, by each single word of it."""
     found: dict[str, str] = {}
-    for line in groups():
+    for line in groups(section):
         spelled = [part.strip().lstrip("~+").strip() for part in line.split(",")]
         keys = [key for key in map(_plain, spelled) if len(key) == 1]
         for key in keys:

@@ -87,10 +87,13 @@ def judge_change(
     found = [judgement for judgement in map(_judged, pairs) if judgement]
     # A part of a sentence may be the nearest, and lack the word that tells of the change.
     firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
-    if older.kind is newer.kind is Kind.OPINION and about and (firmest is None or firmest.judgement.rule == ALIKE):
-        from ..stance.stance import stance  # of which most recalls know nothing
+    if older.kind is newer.kind is Kind.OPINION and (firmest is None or firmest.judgement.rule in (ALIKE, OPPOSITE)):
+        from ..stance.stance import is_told_from_other_end, stance  # of which most recalls know nothing
 
-        view = stance(*(Fact(said.kind, said.text, about) for said in (older, newer)))
+        if is_told_from_other_end(older.text, newer.text):
+            return None
+        is_sure = firmest is not None and firmest.judgement.rule == OPPOSITE
+        view = None if is_sure or not about else stance(*(Fact(said.kind, said.text, about) for said in (older, newer)))
         if view and view.kind == "reversal" and not view.is_certain:
             return PairJudgement(firmest.nearness if firmest else 1.0, view)
     return firmest and firmest._replace(nearness=max(one.nearness for one in found))

@@ -633,3 +633,31 @@ def test_a_plan_that_may_be_replaced_is_asked_about_once(tmp_path: Path, plan: s
     assert [each.kind for each in memory.review()] == ["replaced"]
     memory.answer(question.id, "n")
     assert [each.sides[0].content for each in memory.review()] == [plan]
+
+
+@pytest.mark.parametrize(("older", "newer", "is_reversed"), [
+    ("Meetings should be shorter", "Reports should be longer", False),
+    ("Кухня должна быть светлее", "Спальня должна быть темнее", False),
+    ("厨房应该明亮", "卧室应该柔和", False),
+    ("Кухня должна быть светлее", "Кухня должна быть темнее", True),
+    ("Replies should be short", "Answers should be detailed", True),
+    ("Маша старше Лены", "Лена старше Маши", True),
+    ("Маша старше Лены", "Лена младше Маши", False),
+    ("Любит чай и кофе больше всего", "Больше всего любит кофе и чай", False),
+    ("Проще ехать поездом через Казань", "Через Казань проще ехать поездом", False),
+    ("Поездом быстрее ехать через Казань", "Через Казань быстрее ехать поездом", False),
+    ("The oak is taller than the birch", "The birch is shorter than the oak", False),
+    ("Чай лучше кофе", "Кофе хуже чая", False),
+    ("茶比咖啡好", "咖啡比茶差", False),
+    ("The oak is taller than the birch", "The oak is shorter than the birch", True),
+    ("Чай лучше кофе", "Кофе лучше чая", True),
+    ("茶比咖啡好", "咖啡比茶好", True),
+])  # fmt: skip
+def test_two_ends_of_a_scale_are_a_reversal_of_one_subject(
+    tmp_path: Path, older: str, newer: str, is_reversed: bool
+) -> None:
+    """And of two comparisons the one that holds the same against the same in the other order, or from the other end."""
+    pages = {"memory/2025-11-10.md": f"- O @Anna: {older}\n", "memory/2025-11-20.md": f"- O @Anna: {newer}\n"}
+    memory = memory_with(tmp_path, pages=pages)
+    assert any(each.kind in ("reversed", "replaced") for each in memory.review()) is is_reversed
+    assert any(hit.perhaps_superseded_by for hit in memory.recall(older).hits) is is_reversed

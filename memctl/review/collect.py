@@ -30,12 +30,13 @@ from ..reflect.proposals import PAGE, CoreProposal, read_proposals
 from ..reflect.record import in_conflict, program_of
 from ..reflect.reflect import planned_edit
 from ..truth.change import ALIKE, HEARSAY
-from ..truth.replaced import replaced_since
+from ..truth.replaced import replaced_since, replacements_of
 from . import keep
 from .question import KINDS, Doubt, Question, cache_questions, cached_questions, ids_of_line, last_shown, remember
 
 _ALIKE = 0.2  # where a word that both lines share, or somebody else, is all that tells of a change
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
+_SLOT = 0.5  # for a slot whose value may be another: every context has it
 _CORE = 0.5  # for lines about whom every context begins with
 _DOUBLING = 0.1  # for each doubling of the lines that name them, and of how often its lines were recalled
 _NEW = 14  # days of which `refresh` reads the lines; reflect runs once a week at least
@@ -194,7 +195,8 @@ def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
         asked = _DOUBLING * log2(1 + sum(recalled.get(side.ref, 0) for side in sides))
         weighty = _IMPORTANT * max((side.importance or 0 for side in sides), default=0)
         kind = _ALIKE if question.rule in (ALIKE, HEARSAY) else KINDS[question.kind].worth
-        return round(kind + youth + known + asked + (_CORE if own & core else 0) + weighty, 4)
+        whose = _CORE * bool(own & core) + _SLOT * (kind > _ALIKE and any(side.key for side in sides))
+        return round(kind + youth + known + asked + whose + weighty, 4)
 
     return [replace(question, worth=worth(question)) for question in made]
 
@@ -245,7 +247,10 @@ def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
 def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
     fresh = queries.facts_since(memory.index, since)
-    for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
+    due = queries.past_plans(memory.index, memory.today, days_before(memory.today, _LATELY))
+    beside = replacements_of(memory, by_refs(memory.index, [plan.ref for plan in due]), ()).values()
+    called_off = (pair for pair in beside if pair.judgement.verdict == "cancels")  # however long ago
+    for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since), *called_off):
         if not pair.judgement.is_certain:
             kind, *sides = pair.asked_as
             named = f"{pair.judgement.rule.removeprefix('replaced: ')}: "

@@ -661,3 +661,30 @@ def test_two_ends_of_a_scale_are_a_reversal_of_one_subject(
     memory = memory_with(tmp_path, pages=pages)
     assert any(each.kind in ("reversed", "replaced") for each in memory.review()) is is_reversed
     assert any(hit.perhaps_superseded_by for hit in memory.recall(older).hits) is is_reversed
+
+
+@pytest.mark.parametrize(("slot", "plain", "other"), [
+    ("PostgreSQL", "We switched to MongoDB", ("Tea is better than coffee", "Coffee is better than tea")),
+    ("PostgreSQL", "решили переходить на MongoDB", ("Чай лучше кофе", "Кофе лучше чая")),
+    ("PostgreSQL", "我们要换成MongoDB了", ("茶比咖啡好", "咖啡比茶好")),
+])  # fmt: skip
+def test_what_replaces_the_value_of_a_slot_in_words_is_asked_first(
+    tmp_path: Path, slot: str, plain: str, other: tuple[str, str]
+) -> None:
+    pages = {"memory/2025-11-10.md": f"- W(key=db) @Atlas: {slot}\n- O @Atlas: {other[0]}\n"}
+    pages |= {"memory/2025-11-20.md": f"- W @Atlas: {plain}\n", "memory/2025-11-28.md": f"- O @Atlas: {other[1]}\n"}
+    first, second = memory_with(tmp_path, pages=pages).review()
+    assert [side.content for side in first.sides] == [slot, plain] and second.kind == "reversed"
+
+
+@pytest.mark.parametrize(("plan", "over"), [
+    ("Trip to Porto is planned for 12 November", "The trip to Porto is cancelled"),
+    ("Поездка в Порту намечена на 12 ноября", "Поездка в Порту отменена"), ("计划11月12日去波尔图", "波尔图之行取消了"),
+])  # fmt: skip
+def test_of_a_plan_that_was_called_off_long_ago_is_asked_whether_it_was(tmp_path: Path, plan: str, over: str) -> None:
+    pages = {"memory/2025-06-02.md": f"- W @小丹: {plan}\n", "memory/2025-07-01.md": f"- W @小丹: {over}\n"}
+    memory = memory_with(tmp_path, pages=pages)
+    (question,) = memory.review()
+    assert [side.content for side in question.sides] == [plan, over]
+    memory.answer(question.id, "n")
+    assert [each.kind for each in memory.review()] == ["due"]

@@ -21,7 +21,7 @@ from ..index.lexical import SHORT, idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.entity_names import KnownNames, keys_of, keys_of_person, pages_called
-from ..index.queries.evidence import has_marked, newest_beside, settled_ids, side_by_side
+from ..index.queries.evidence import has_marked, lines_of_facts, newest_beside, settled_ids, side_by_side
 from ..index.queries.filters import expiry_on
 from ..index.reread import reread, text_of
 from ..index.row import Row
@@ -118,7 +118,8 @@ def replaced_since(
         memory.progress(done + 1, len(unknown), "comparing")
     found = [pair for entry in fresh for pair in known[entry.id]]
     pairs = _nearest(_standing(memory, found, in_chains=not facts)).values()
-    asked = (pair for pair in pairs if not _is_evidence(memory, pair))
+    is_reflected = bool(lines_of_facts(memory.index))  # else no reflect wrote what became of a belief
+    asked = (pair for pair in pairs if not (is_reflected and _is_evidence(memory, pair)))
     return tuple(sorted(asked, key=lambda pair: pair.newer.told, reverse=True))
 
 

@@ -526,8 +526,8 @@ def test_both_hold_is_heard_however_it_was_written(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, pages=pages)
     newer, older = memory.recall("早上开会").hits
     assert older.perhaps_superseded_by == newer.ref
-    assert memory.review() == ()  # a rule is sure of it, so reflect says so, and nobody is asked
     memory.reflect()
+    assert memory.review() == ()  # a rule is sure of it, so reflect says so, and nobody is asked
     memory.resolve(newer.ref, older.ref, both=True)
     memory.reflect()
     assert [belief.over for belief in memory.beliefs()] == [None, None]
@@ -688,3 +688,18 @@ def test_of_a_plan_that_was_called_off_long_ago_is_asked_whether_it_was(tmp_path
     assert [side.content for side in question.sides] == [plan, over]
     memory.answer(question.id, "n")
     assert [each.kind for each in memory.review()] == ["due"]
+
+
+@pytest.mark.parametrize(("older", "newer"), [
+    ("Likes early meetings", "No longer likes early meetings"), ("Любит ранние встречи", "Больше не любит ранние встречи"),
+    ("喜欢早上开会", "不再喜欢早上开会"),
+])  # fmt: skip
+def test_where_reflect_never_ran_a_certain_reversal_is_asked(tmp_path: Path, older: str, newer: str) -> None:
+    """Recall marks it: without a question the mark would stay for ever. The page that `init` makes holds no belief."""
+    pages = {DAY: f"- O @Anna: {older}\n", "memory/2025-11-25.md": f"- O @Anna: {newer}\n"}
+    memory = memory_with(tmp_path, pages=pages | {"bank/opinions.md": "# Opinions\n\nBeliefs with their evidence.\n"})
+    (question,) = memory.review()
+    memory.answer(question.id, "n")
+    assert not memory.review() and not any(hit.perhaps_superseded_by for hit in memory.recall(older).hits)
+    memory.reflect()
+    assert [belief.over for belief in memory.beliefs()] == [None, None]

@@ -273,14 +273,9 @@ def _block(layer: str, items: Sequence[Item]) -> str:
 
 
 def build_pack(
-    core: str,
-    chosen: Mapping[str, list[Item]],
-    budget: int,
-    count: Counter,
-    warnings: Sequence[str] = (),
-    last: str = "",
-    rest: str = "",
-) -> Pack:
+    core: str, chosen: Mapping[str, list[Item]], budget: int, count: Counter, warnings: Sequence[str] = (),
+    last: str = "", rest: str = "",
+) -> Pack:  # fmt: skip
     """The pack of what was `chosen` by layer; `last` is the line that it ends with, `rest` tells where to recall more.
 
     Where a counter makes more of the whole than of its parts, the last items go, those of the first layer first.

@@ -155,13 +155,9 @@ def upper_bound(query: Mapping[str, float]) -> float:
 
 
 def score(
-    query: Mapping[str, float],
-    rows: Mapping[int, str],
-    titles: Mapping[int, str] = MappingProxyType({}),
-    forms: Mapping[str, str] = MappingProxyType({}),
-    others: Sequence[Other] = (),
-    only_telling: bool = False,
-) -> dict[int, Lexical]:
+    query: Mapping[str, float], rows: Mapping[int, str], titles: Mapping[int, str] = MappingProxyType({}),
+    forms: Mapping[str, str] = MappingProxyType({}), others: Sequence[Other] = (), only_telling: bool = False,
+) -> dict[int, Lexical]:  # fmt: skip
     """Every row that matches, unordered: BM25F (Robertson, Zaragoza, Taylor 2004) over a line and its surroundings.
 
     `query` is term -> idf in the question's order; `rows` is row id -> its space-joined terms, for the candidates and
@@ -200,13 +196,9 @@ def score(
 
 
 def score_page(
-    query: Mapping[str, float],
-    lines: Iterable[str],
-    title: str,
-    length: int,
-    forms: Mapping[str, str] = MappingProxyType({}),
-    others: Sequence[Other] = (),
-) -> float:
+    query: Mapping[str, float], lines: Iterable[str], title: str, length: int,
+    forms: Mapping[str, str] = MappingProxyType({}), others: Sequence[Other] = (),
+) -> float:  # fmt: skip
     """How well a page of `length` tokens answers as a whole, from 0 to 1: BM25 over the lines of it that hold a term, and its title."""
     tokens = {**forms, **dict(zip(query, query, strict=True))}
     counts = dict.fromkeys(query, 0.0)

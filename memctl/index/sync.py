@@ -163,15 +163,9 @@ class SyncReport:
 
 
 def sync(
-    workspace: Workspace,
-    index: Index,
-    *,
-    wait: float = 10.0,
-    seconds: float | None = None,
-    progress: Progress = silent,
-    parallel: bool = False,
-    found: list[PageFile] | None = None,
-) -> SyncReport:
+    workspace: Workspace, index: Index, *, wait: float = 10.0, seconds: float | None = None,
+    progress: Progress = silent, parallel: bool = False, found: list[PageFile] | None = None,
+) -> SyncReport:  # fmt: skip
     """Bring the index up to date; `wait` is for another writer, `seconds` caps the work (None: no cap).
 
     The cap is for changes. The first index of a folder, and what is left of one that was interrupted, is built to the end

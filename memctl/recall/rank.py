@@ -88,12 +88,9 @@ def smoothed(near: Mapping[int, float]) -> dict[int, float]:
 
 
 def fuse(
-    words: Mapping[int, float],
-    near: Mapping[int, float],
-    foreign: Collection[int] = (),
-    weight: float = 1.0,
+    words: Mapping[int, float], near: Mapping[int, float], foreign: Collection[int] = (), weight: float = 1.0,
     exact: Mapping[int, int] = MappingProxyType({}),
-) -> dict[int, float]:
+) -> dict[int, float]:  # fmt: skip
     """The relevance from 0 to 1 of every row of `words` (0 to 1) and `near` (deviations); `foreign` rows are of another script.
 
     `exact` is row -> how many of the things that must be met to the letter it holds: more of them stand above fewer.
@@ -237,14 +234,9 @@ class Ranked(NamedTuple):
 
 
 def order(
-    candidates: Iterable[Candidate],
-    times: Sequence[Period],
-    asks_name: bool,
-    today: date,
-    replaced: Mapping[int, int],
-    over: Iterable[int] = (),
-    perhaps: Mapping[int, int] = MappingProxyType({}),
-) -> list[Ranked]:
+    candidates: Iterable[Candidate], times: Sequence[Period], asks_name: bool, today: date,
+    replaced: Mapping[int, int], over: Iterable[int] = (), perhaps: Mapping[int, int] = MappingProxyType({}),
+) -> list[Ranked]:  # fmt: skip
     """Candidates best first, exact twins as one (the newest stands for all), what was replaced just below its replacement.
 
     `replaced` maps an entry to what replaced it; `over` are entries whose time has passed: they weigh a quarter less.

@@ -179,12 +179,9 @@ def outdated(memory: OpenMemory, last: BuildRecord | None, now: BuildRecord, who
 
 
 def newly_answered(
-    record: BuildRecord,
-    whole: bool,
-    answers: Sequence[ExplicitEvidence],
-    settled: Set[str],
+    record: BuildRecord, whole: bool, answers: Sequence[ExplicitEvidence], settled: Set[str],
     entries: Sequence[BeliefEntry],
-) -> list[date]:
+) -> list[date]:  # fmt: skip
     """The days of the lines that an answer speaks of which is new since the last reflect; the record gets the answers."""
     day_of = {answer.key: answer.line.day for answer in answers}
     before, record.answers = set(record.answers), sorted((*day_of, *settled))

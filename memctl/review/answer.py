@@ -9,14 +9,16 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from ..entities.rename import merge
 from ..errors import MemctlError, NothingFound, Refused, Usage
-from ..facts import Citation, Fact, Kind, Period, fields, iso_day
+from ..facts import Citation, Fact, Kind, Period, fields, is_trusted, iso_day
+from ..ids import belief_id, question_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import entities_named, mention_counts
-from ..index.queries.entries import by_refs
+from ..index.queries.entries import by_refs, saying
 from ..index.queries.evidence import settled
 from ..language.names import entity_key
 from ..local_model import NoAnswer, chat_json, endpoint, object_of, shown_url
@@ -32,6 +34,7 @@ from .collect import core_proposal, open_questions, questions
 from .question import OFFERED, REWORDED, Question, answer_line, forget_shown, hash_of, keep_text, last_shown, reworded
 
 _SHORT = 200  # characters of a note whose whole text may stand in a slot
+_PAIRS = 100  # of tellings of two opinions whose questions an answer names
 _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
 
 
@@ -87,6 +90,8 @@ def answer(
                 line = _on_its_day(memory, question, line)
             if question.kind == "replaced" and option == REWORDED:
                 line = _in_slot(memory, question, line, words)
+            if question.kind in ("replaced", "reversed"):
+                line = _of_all_tellings(memory, question, line)
             # New words are those of whoever answers; what was said by somebody else stays theirs.
             line = replace(line, source=said_by if words else line.source or said_by)
             done = _logged(memory, question, option, line, dry_run)
@@ -147,6 +152,30 @@ def _on_its_day(memory: OpenMemory, question: Question, line: Fact) -> Fact:
             first = row.first if (row.first or "") > (row.day or "") else row.due
             return replace(line, valid=Period(iso_day(first), iso_day(row.due)))
     return line
+
+
+def _of_all_tellings(memory: OpenMemory, question: Question, line: Fact) -> Fact:
+    """The line of an answer about two opinions, for all their trusted tellings that are as private.
+
+    Where it ends one, those before the newer, or after the older.
+    """
+    refs = [side.ref for side in question.sides]
+    said = memory.run(lambda at: saying(at.index, {row.content_key for row in by_refs(at.index, refs)}))
+    rows = (row for each in said.values() for row in each if row.kind == Kind.OPINION.value and is_trusted(row.origin))
+    told = [row for row in rows if row.private == line.private and row.path != grammar.OPINIONS]
+    told.sort(key=lambda row: row.told)
+    old, new = ({row.ref: row for row in told}.get(ref) for ref in refs)
+    if not (old and new) or old.slot != new.slot:
+        return line
+    told, ends = [row for row in told if row.slot == old.slot], line.supersedes or line.corrects
+    before = [row for row in told if row.content_key == old.content_key and (row.told < new.told or not ends)]
+    after = [row for row in told if row.content_key == new.content_key and (row.told > old.told or not ends)]
+    pairs = ((one.ref, two.ref) for one, two in product(before, after) if one.told < two.told)
+    asked = (question_id("reversed", belief_id(one), two) for one, two in islice(pairs, _PAIRS))
+    more = ("settles", asked), ("supersedes", (row.ref for row in before)), ("corrects", (row.ref for row in after))
+    own = ((link, getattr(line, link), refs) for link, refs in more)
+    links: dict[str, Any] = {link: tuple(dict.fromkeys((*has, *refs))) for link, has, refs in own if has}
+    return replace(line, **links)
 
 
 def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> Fact:

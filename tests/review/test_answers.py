@@ -703,3 +703,39 @@ def test_where_reflect_never_ran_a_certain_reversal_is_asked(tmp_path: Path, old
     assert not memory.review() and not any(hit.perhaps_superseded_by for hit in memory.recall(older).hits)
     memory.reflect()
     assert [belief.over for belief in memory.beliefs()] == [None, None]
+
+
+@pytest.mark.parametrize("key", "ybon")
+@pytest.mark.parametrize("is_reflected", [True, False])
+@pytest.mark.parametrize(("older", "newer"), [
+    ("Tabs are better than spaces", "Spaces are better than tabs"), ("Любит джаз", "Больше не любит джаз"),
+    ("海报应该更亮", "海报应该更素净"),
+])  # fmt: skip
+def test_an_answer_about_opinions_holds_for_all_tellings(
+    tmp_path: Path, older: str, newer: str, is_reflected: bool, key: str
+) -> None:
+    """Of nobody else; recall, review and reflect hear it."""
+    told = {f"memory/2025-11-{day}.md": f"- O @Anna: {said}\n" for day, said in ((10, older), (12, older), (14, newer))}
+    told |= {"memory/2025-11-16.md": f"- O @Anna: {newer}\n- O @Bob: {older}\n"}
+    memory = memory_with(tmp_path, pages=told)
+    if is_reflected and "джаз" not in older:  # of which reflect is certain
+        memory.reflect()
+    memory.answer(asked(memory, "reversed" if "джаз" not in older else "replaced").id, key)
+    for _ in range(2):
+        hits = [hit for hit in memory.recall(older).hits if hit.kind is Kind.OPINION]
+        assert not memory.review()
+        over = {(hit.entities, hit.content): bool(hit.superseded_by) for hit in hits}
+        assert over == {(("Anna",), older): key == "y", (("Anna",), newer): key == "o", (("Bob",), older): False}
+        memory.reflect()
+    assert not any(belief.questioned for belief in memory.beliefs())
+
+
+@pytest.mark.parametrize(("older", "newer"), [
+    ("Tea is nicer than rum", "Rum is nicer than tea"), ("Чай лучше кофе", "Кофе лучше чая"), ("茶比酒好喝", "酒比茶好喝"),
+])  # fmt: skip
+def test_after_no_to_all_questions_no_mark_stays(tmp_path: Path, older: str, newer: str) -> None:
+    told = (("02", older), ("05", newer), ("09", older), ("12", newer))
+    memory = memory_with(tmp_path, pages={f"memory/2025-11-{day}.md": f"- O @Anna: {said}\n" for day, said in told})
+    for _ in range(2):  # one for each order of the two
+        memory.answer(memory.review()[0].id, "n")
+    assert not memory.review() and not any(hit.perhaps_superseded_by for hit in memory.recall(older).hits)

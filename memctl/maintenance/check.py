@@ -29,7 +29,7 @@ from ..markdown.grammar import OPINIONS, QUOTED
 from ..markdown.lines import Role, sealed_text
 from ..markdown.markers import FORGOTTEN, block_is_edited, read_tombstone, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page
-from ..notes.edits import GitFailed, ask_git, git
+from ..notes.edits import PLAIN, GitFailed, ask_git, git
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import PageFile, Workspace, ignores
@@ -199,7 +199,7 @@ def _brought_back(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
     So do lines with nearly the same words, into which another machine changed what was forgotten here.
     """
     held = [path for path, (_, page) in pages.parsed.items() if any(entry.forgotten for entry in page.entries)]
-    asked = ["--patch", "--unified=0", "--relative", "--no-ext-diff", "--format=", "-Gmemctl:forgotten"]
+    asked = ["--patch", "--unified=0", "--relative", *PLAIN, "--format=", "-Gmemctl:forgotten"]
     with suppress(GitFailed):
         changes = ask_git(workspace.root, "-c", "core.quotePath=false", "log", *asked, "--", *held) if held else ""
         gone: dict[str, set[str]] = defaultdict(set)
@@ -236,15 +236,15 @@ def brought_back(memory: OpenMemory, known: Mapping[int, tuple[str, str]]) -> li
 
 def _was_told_once(workspace: Workspace, path: str, line: str) -> bool:
     """True for a line that stands in git's last commit twice, and that commits other than merges added once."""
-    words = ("log", "--no-merges", "--patch", "--no-ext-diff", "--format=", f"-S{line}", "--", path)
-    stands = (git(workspace, "show", f"HEAD:./{path}") or "").splitlines().count(line)
+    words = ("log", "--no-merges", "--patch", *PLAIN, "--format=", f"-S{line}", "--", path)
+    stands = (git(workspace, "cat-file", "blob", f"HEAD:./{path}") or "").splitlines().count(line)
     return stands > 1 and (git(workspace, *words) or "").splitlines().count(f"+{line}") == 1
 
 
 def _took_its_place(root: Path, path: str, line: str, old: str) -> bool:
     """True for a line that took, as git knows, the place of another one without a tombstone."""
-    came = ask_git(root, "log", "--reverse", "--format=%H", f"-S{line}", "--", path).split()
-    words = ("show", "--unified=0", "--no-ext-diff", "--format=", *came[:1], "--", path)
+    came = ask_git(root, "log", "--reverse", *PLAIN, "--format=%H", f"-S{line}", "--", path).split()
+    words = ("show", "--unified=0", *PLAIN, "--format=", *came[:1], "--", path)
     patch = ask_git(root, *words).replace("\r", "").split("\n") if came else []
     return {f"-{old}", f"+{line}"} <= set(patch) and not any(read_tombstone(each[1:]) for each in patch)
 

@@ -1137,6 +1137,20 @@ def test_check_names_a_forgotten_line_that_a_merge_brought_back(machines: tuple[
 
 
 @git_wanted
+def test_git_is_asked_without_the_programs_that_a_repository_names(machines: tuple[Path, Path]) -> None:
+    """A folder may come from anywhere, its .git too."""
+    root, _ = machines
+    assert call(["forget", "--id", "dog", "--apply"], root).code == 0
+    write(root, "*.md diff=other\n", ".gitattributes")
+    commit(root)
+    for name in ("textconv", "command"):
+        git(root, "config", f"diff.other.{name}", "touch started; cat")
+    for verb in ("check", "reflect"):
+        call([verb], root)
+    assert not [*root.rglob("started")]
+
+
+@git_wanted
 def test_a_line_that_a_merge_doubled_counts_once(machines: tuple[Path, Path], tmp_path: Path) -> None:
     """Two have a third one's lines between lines of their own: git's union takes these twice. `check` names the copies."""
     one, two, three = *machines, tmp_path / "three"

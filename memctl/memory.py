@@ -525,7 +525,9 @@ class Memory(OpenMemory):
     ) -> Labelled:  # fmt: skip
         """Add a labelled question to a file of the workspace; evaluation/labels.py `LabelOptions` says what each means."""
         day = self._as_of(as_of)
-        made = labels.LabelOptions(file or labels.QUESTIONS, type, str(day) if day else None, replacing, dry_run)
+        made = labels.LabelOptions(
+            labels.QUESTIONS if file is None else file, type, str(day) if day else None, replacing, dry_run
+        )
         return labels.label(self, question, citations, made)
 
     def server_token(self) -> tuple[Path, str]:

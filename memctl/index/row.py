@@ -75,7 +75,7 @@ class Row(NamedTuple):
     @property
     def dated(self) -> int:
         """1 where it names a day to come on which no state begins, 3 where that is the day of an end."""
-        return self.marked >> 4 & 3
+        return self.marked >> 4
 
     @property
     def named(self) -> tuple[str, ...]:

@@ -208,9 +208,6 @@ class _EntryReader:
         called = _called(fact, slot) if slot and slot.key == "name" and not names else None
         told = evidence or "\n".join((*copied, *(_links_in(entry.content) if entry.role is not Role.CODE else ())))
         is_private = entry.span.line in self.hidden  # whole entries are
-        # What happened may happen again on a day, and a slot's value be told anew.
-        stands = entry.fact and fact.kind.letter in "WO" and not (fact.outcome or slot or entry.block) and self.day
-        is_again = bool(stands) and self.seen.setdefault(f"={raw_digest}", entry.span.line) != entry.span.line
         return Row(
             id=self.page << ORDINAL_BITS | ordinal,
             page=self.page,
@@ -225,7 +222,7 @@ class _EntryReader:
             last=_text(period.last),
             slot=slot.key if slot else None,
             same=value_key(slot.key, slot.value) if slot and slot.value else twin,
-            marked=self._marked(fact, slot, period, day) + 64 * is_again,
+            marked=self._marked(fact, slot, period, day),
             # An opinion without a number is held as such ones are.
             confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
             importance=fact.importance,

@@ -32,7 +32,7 @@ CREATE TABLE entry (
     last        TEXT,                   -- ditto
     slot        TEXT,                   -- key=, or the single-valued relation that the text states (language/relations.py)
     same        INTEGER NOT NULL,       -- equal for lines that give a slot the same value
-    marked      INTEGER NOT NULL,       -- in a slot: 1 corrects what held (language/sentences.py) instead of ending it, 2 pinned, 4 closes nothing; 8 tells what happened, 16 names a day on which no state begins, 48 that of an end, 64 stands further up in this log, their sum
+    marked      INTEGER NOT NULL,       -- in a slot: 1 corrects what held (language/sentences.py) instead of ending it, 2 pinned, 4 closes nothing; 8 tells what happened, 16 names a day on which no state begins, 48 that of an end, their sum
     confidence  REAL,                   -- as written; never what reflect makes of it
     importance  REAL,                   -- as written
     origin      TEXT NOT NULL,          -- owner, or src=
@@ -74,8 +74,8 @@ CREATE VIEW speaking AS SELECT * FROM statement WHERE kind <> 'observation' AND 
 -- Live lines that have vectors: headings stand with each of their lines, front matter says little.
 CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest');
 
--- Facts that may move a belief or enter a page of bank/: trusted, public, no summary by memctl, and not there already.
-CREATE VIEW countable AS SELECT * FROM public WHERE is_fact AND is_trusted AND kind <> 'observation' AND marked < 64;
+-- Facts that may move a belief or enter a page of bank/: trusted, public, and no summary by memctl.
+CREATE VIEW countable AS SELECT * FROM public WHERE is_fact AND is_trusted AND kind <> 'observation';
 
 -- Ids that others may not read: of private lines; and where there are such, those that evidence or a copy by memctl cites and no
 -- line has, until reflect has seen that: as a line was made private it may have been put in other words, or on another day.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -79,6 +79,7 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
     findings += _answered_twice(pages)
     findings += _shared_aliases(pages)
     findings += _brought_back(workspace, pages)
+    findings += _doubled(workspace, pages)
     findings += _aliases(workspace)
     findings += _ignores_nothing(workspace)
     cure = "`memctl resolve` decides, or says that both hold"
@@ -127,14 +128,9 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
     pages.lines[found.path] = len(page.lines)
     titles = (PurePosixPath(found.path).stem, found.path.removesuffix(".md"), rows.title)
     pages.names |= {*map(entity_key, titles), *_keys(rows)}
-    told: dict[int, int] = {}
     for row in rows.rows:
         if row.block is None:
             pages.ids[row.ref].append((found.path, row.line))
-            at = told.setdefault(row.digest, row.line) if row.role == "fact" else row.line
-            if row.marked & 64 or (at != row.line and _was_told_once(workspace, found.path, page.lines[at - 1])):
-                what = f"line {at} is the same: a merge can double lines"
-                yield Finding(found.path, row.line, 1, "twice", what, "take one of them out")
         elif row.block == FORGOTTEN:
             pages.ids[row.ref] += ()  # an id that is known, and of no line
             if not tells_nothing(row.ref):
@@ -234,11 +230,20 @@ def brought_back(memory: OpenMemory, known: Mapping[int, tuple[str, str]]) -> li
     return [f"{one.path}#L{one.line}: {one.message}; `{one.cure}`" for one in _brought_back(memory.workspace, pages)]
 
 
-def _was_told_once(workspace: Workspace, path: str, line: str) -> bool:
-    """True for a line that stands in git's last commit twice, and that commits other than merges added once."""
-    words = ("log", "--no-merges", "--patch", *PLAIN, "--format=", f"-S{line}", "--", path)
-    stands = (git(workspace, "cat-file", "blob", f"HEAD:./{path}") or "").splitlines().count(line)
-    return stands > 1 and (git(workspace, *words) or "").splitlines().count(f"+{line}") == 1
+def _doubled(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
+    """Facts that stand on a page twice and, as git knows, were told once: a merge of two logs can double lines."""
+    for path, (rows, page) in pages.parsed.items():
+        first: dict[int, int] = {}
+        facts = [row for row in rows.rows if row.block is None and row.role == "fact"]
+        again = [(row.line, at) for row in facts if (at := first.setdefault(row.digest, row.line)) != row.line]
+        if not again or not (last := git(workspace, "cat-file", "blob", f"HEAD:./{path}")):
+            continue
+        stands = Counter(last.splitlines())
+        added = Counter((git(workspace, "log", "--no-merges", "--patch", *PLAIN, "--", path) or "").splitlines())
+        for line, at in again:
+            if stands[page.lines[at - 1]] > 1 and added[f"+{page.lines[at - 1]}"] == 1:
+                what = f"line {at} is the same, and was told once: a merge can double lines"
+                yield Finding(path, line, 1, "twice", what, "take one of them out")
 
 
 def _took_its_place(root: Path, path: str, line: str, old: str) -> bool:

@@ -393,8 +393,8 @@ def _folders(root: Path) -> Iterator[Path]:
 # -- what git knows ---------------------------------------------------------------------------------------------------
 # It is asked of the repository alone, never of another machine.
 
-PLAIN = ("--no-ext-diff", "--no-textconv", "--no-show-signature")
-"""Options of `log` and `show` by which they start no program that the repository names."""
+PLAIN = ("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color", "--src-prefix=a/", "--dst-prefix=b/")
+"""For `log` and `show`: they start no program that the repository names, and print as git does without settings."""
 _QUIET = {"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
 

@@ -100,7 +100,7 @@ class FactSource:
         return found, {question for answer in answers for question in answer.fact.settles}.union(*agreed)
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
-        """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted, doubled or private."""
+        """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""
         wanted = set(refs)
         entries = queries.placed(self._index, wanted)
         seen = reread(self.memory.workspace, entries)
@@ -108,7 +108,7 @@ class FactSource:
         found = {entry.ref: Place(seen[entry.id].cited, entry.origin) for entry in reversed(entries)}
         void = queries.forgotten_refs(self._index, wanted - found.keys())
         retracted = retracted_lines(self.memory, queries.may_be_retracted(self._index, entries))
-        counting = {e.ref for e in entries if is_trusted(e.origin) and not e.private and e.marked < 64}
+        counting = {e.ref for e in entries if is_trusted(e.origin) and not e.private}
         return found, void | (found.keys() - (counting - retracted.keys()))
 
     def facts_of(self, name: str) -> list[Row]:

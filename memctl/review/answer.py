@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice, product
+from itertools import product
 from typing import Any, NamedTuple
 
 from ..entities.rename import merge
@@ -34,7 +34,7 @@ from .collect import core_proposal, open_questions, questions
 from .question import OFFERED, REWORDED, Question, answer_line, forget_shown, hash_of, keep_text, last_shown, reworded
 
 _SHORT = 200  # characters of a note whose whole text may stand in a slot
-_PAIRS = 100  # of tellings of two opinions whose questions an answer names
+_PAIRS = 100  # of tellings of two opinions that one answer is about
 _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
 
 
@@ -155,23 +155,25 @@ def _on_its_day(memory: OpenMemory, question: Question, line: Fact) -> Fact:
 
 
 def _of_all_tellings(memory: OpenMemory, question: Question, line: Fact) -> Fact:
-    """The line of an answer about two opinions, for all their trusted tellings that are as private.
+    """The line of an answer about two opinions, for all their trusted tellings without a time that are as private.
 
-    Where it ends one, those before the newer, or after the older.
+    Where it ends one, those before the newer, or after the older. Of very many only what was asked about.
     """
     refs = [side.ref for side in question.sides]
     said = memory.run(lambda at: saying(at.index, {row.content_key for row in by_refs(at.index, refs)}))
     rows = (row for each in said.values() for row in each if row.kind == Kind.OPINION.value and is_trusted(row.origin))
-    told = [row for row in rows if row.private == line.private and row.path != grammar.OPINIONS]
-    told.sort(key=lambda row: row.told)
+    told = [row for row in rows if row.private == line.private and row.first in (None, row.day) and not row.last]
+    told = sorted((row for row in told if row.path != grammar.OPINIONS), key=lambda row: row.told)
     old, new = ({row.ref: row for row in told}.get(ref) for ref in refs)
     if not (old and new) or old.slot != new.slot:
         return line
     told, ends = [row for row in told if row.slot == old.slot], line.supersedes or line.corrects
     before = [row for row in told if row.content_key == old.content_key and (row.told < new.told or not ends)]
     after = [row for row in told if row.content_key == new.content_key and (row.told > old.told or not ends)]
+    if len(before) * len(after) > _PAIRS:
+        return line
     pairs = ((one.ref, two.ref) for one, two in product(before, after) if one.told < two.told)
-    asked = (question_id("reversed", belief_id(one), two) for one, two in islice(pairs, _PAIRS))
+    asked = (question_id("reversed", belief_id(one), two) for one, two in pairs)
     more = ("settles", asked), ("supersedes", (row.ref for row in before)), ("corrects", (row.ref for row in after))
     own = ((link, getattr(line, link), refs) for link, refs in more)
     links: dict[str, Any] = {link: tuple(dict.fromkeys((*has, *refs))) for link, has, refs in own if has}

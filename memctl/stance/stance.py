@@ -154,8 +154,10 @@ def _asked(pairs: list[ViewPair], is_opinion: bool, is_hedged: bool = False) -> 
         return None
     pair = max(worth, key=lambda each: len(_both(each)))
     ends, turned = opposed(pair.belief.spelled, pair.fact.spelled), _is_turned_round(pair.belief, pair.fact)
-    if turned or not (ends and _is_one_subject(pair, ends)):
-        ends, turned = None, turned and not ends
+    if ends and turned and _says_the_same(pair.belief, pair.fact, ends):
+        ends, turned = None, False
+    elif ends and not turned and not _is_one_subject(pair, ends):
+        ends = None
     agree = pair.agree and not ends
     words = _words(pair, _both(pair))
     if ends:
@@ -189,7 +191,13 @@ def _is_turned_round(held: Reading, said: Reading) -> bool:
 def is_told_from_other_end(one: str, other: str) -> bool:
     """True for two comparisons that say the same: "Anna is taller than Ben", "Ben is shorter than Anna"."""
     held, said = read_statement(one), read_statement(other)
-    return _is_turned_round(held, said) and opposed(held.spelled, said.spelled) is not None
+    ends = opposed(held.spelled, said.spelled) if _is_turned_round(held, said) else None
+    return ends is not None and _says_the_same(held, said, ends)
+
+
+def _says_the_same(held: Reading, said: Reading, ends: tuple[str, str]) -> bool:
+    """True where two comparisons from the two ends of a scale are of the same things, and both or none deny."""
+    return held.denials == said.denials and held.things - {*ends} == said.things - {*ends}
 
 
 def _is_one_subject(pair: ViewPair, ends: tuple[str, str]) -> bool:

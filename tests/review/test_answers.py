@@ -648,6 +648,9 @@ def test_a_plan_that_may_be_replaced_is_asked_about_once(tmp_path: Path, plan: s
     ("Поездом быстрее ехать через Казань", "Через Казань быстрее ехать поездом", False),
     ("The oak is taller than the birch", "The birch is shorter than the oak", False),
     ("Чай лучше кофе", "Кофе хуже чая", False),
+    ("Tea is cheaper than coffee", "Coffee is not more expensive than tea", True),
+    ("Чай дешевле кофе", "Кофе не дороже чая", True),
+    ("火车比飞机便宜", "飞机不比火车贵", True),
     ("茶比咖啡好", "咖啡比茶差", False),
     ("The oak is taller than the birch", "The oak is shorter than the birch", True),
     ("Чай лучше кофе", "Кофе лучше чая", True),
@@ -739,3 +742,14 @@ def test_after_no_to_all_questions_no_mark_stays(tmp_path: Path, older: str, new
     for _ in range(2):  # one for each order of the two
         memory.answer(memory.review()[0].id, "n")
     assert not memory.review() and not any(hit.perhaps_superseded_by for hit in memory.recall(older).hits)
+
+
+@pytest.mark.parametrize("newer", ["Spaces are better than tabs", "Пробелы лучше табов", "空格比制表符好"])
+def test_an_answer_leaves_an_opinion_of_another_time(tmp_path: Path, newer: str) -> None:
+    older = {"S": "Tabs are better than spaces", "П": "Табы лучше пробелов", "空": "制表符比空格好"}[newer[0]]
+    told = {"05": f"O(t=2020-01..2021-12) @Anna: {newer} ^timed", "10": f"O @Anna: {older}", "12": f"O @Anna: {newer}"}
+    memory = memory_with(tmp_path, pages={f"memory/2025-11-{day}.md": f"- {line}\n" for day, line in told.items()})
+    memory.answer(asked(memory, "reversed").id, "o")
+    logs = {page.name: page.read_text("utf-8") for page in (tmp_path / "memory").glob("*.md")}
+    assert sum("corrects=" in text for text in logs.values()) == 1
+    assert [name for name, text in logs.items() if "timed" in text] == ["2025-11-05.md"]

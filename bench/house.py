@@ -259,8 +259,8 @@ def figures(tree: Path) -> list[Figure]:
     ]
     named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
     return [
-        Figure("lines in memctl/", 44_593, sum(map(lines_of, files.values())), 47_404, goal=32_000),
-        Figure("characters in memctl/", 1_935_477, sum(map(len, files.values())), 2_332_000),
+        Figure("lines in memctl/", 44_593, sum(map(lines_of, files.values())), 47_415, goal=32_000),
+        Figure("characters in memctl/", 1_935_477, sum(map(len, files.values())), 2_332_200),
         Figure(f"lines over {WIDTH} characters in memctl/", 577, len(wide), 1_074, tuple(wide)),
         Figure("modules (without room pages)", 251, len(named), 160, goal=160),
         Figure("lines of the largest module", 399, max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),

@@ -134,10 +134,14 @@ def more_line(more: Sequence[str], shown: Iterable[str]) -> str:
     return f"{least}{len(more)} more line{'s' * (len(more) > 1)}{where}"
 
 
+def in_folder(workspace: str, citation: Citation) -> Citation:
+    """A citation as it is spelled from outside of its workspace."""
+    return citation._replace(path=f"{workspace.rstrip('/')}/{citation.path}")
+
+
 def merge_answers(
-    answers: Sequence[tuple[str, Answer]], k: int,
-    cited: Callable[[str, Citation], Citation] = lambda root, one: one._replace(path=f"{root.rstrip('/')}/{one.path}"),
-) -> Answer:  # fmt: skip
+    answers: Sequence[tuple[str, Answer]], k: int, cited: Callable[[str, Citation], Citation] = in_folder
+) -> Answer:
     """One answer out of those of several workspaces: the best of each first, then the second of each; `cited` spells where."""
     found = sorted(((rank, at) for at, (_, one) in enumerate(answers) for rank in range(len(one.hits))))
     hits = [_placed(answers[at][0], answers[at][1].hits[rank], cited) for rank, at in found]

@@ -208,8 +208,7 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs | None:
     plain = {term: weight for term, weight in weights.items() if term not in asking}
     looked_at = hits[:_LOOKED_AT]
     # Beside a time or a number, "what time" is no word to look for.
-    valued = (any(map(is_numeral, terms(hit.content))) or find_times(hit.content, date.min) for hit in looked_at)
-    needed = [plain if has else weights for has in valued] if asking else [weights] * len(looked_at)
+    needed = [plain if asking and _holds_value(hit.content) else weights for hit in looked_at]
     said = [set(str(hit.parts.get("own", "")).split()) for hit in looked_at]
     borne = [{*held, *terms(" ".join((*hit.entities, hit.under)))} for held, hit in zip(said, hits, strict=False)]
     named = [len(names & held) / len(names) if names else 1.0 for held in borne] or [0.0]
@@ -224,6 +223,11 @@ def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs | None:
 def _part(weights: Mapping[str, float], held: Set[str]) -> float:
     """The part of some weights that is on terms which are held."""
     return sum(weight for term, weight in weights.items() if term in held) / (sum(weights.values()) or 1.0)
+
+
+def _holds_value(text: str) -> bool:
+    """True for a text that names a time or a number."""
+    return any(map(is_numeral, terms(text))) or bool(find_times(text, date.min))
 
 
 def answerable(signs: Signs | None, hits: Sequence[Hit]) -> float | None:

@@ -174,10 +174,13 @@ def _of_all_tellings(memory: OpenMemory, question: Question, line: Fact) -> Fact
         return line
     pairs = ((one.ref, two.ref) for one, two in product(before, after) if one.told < two.told)
     asked = (question_id("reversed", belief_id(one), two) for one, two in pairs)
-    more = ("settles", asked), ("supersedes", (row.ref for row in before)), ("corrects", (row.ref for row in after))
-    own = ((link, getattr(line, link), refs) for link, refs in more)
-    links: dict[str, Any] = {link: tuple(dict.fromkeys((*has, *refs))) for link, has, refs in own if has}
-    return replace(line, **links)
+    ended, untrue = (row.ref for row in before), (row.ref for row in after)
+    return replace(
+        line,
+        settles=tuple(dict.fromkeys((*line.settles, *asked))),
+        supersedes=tuple(dict.fromkeys((*line.supersedes, *ended))) if line.supersedes else (),
+        corrects=tuple(dict.fromkeys((*line.corrects, *untrue))) if line.corrects else (),
+    )
 
 
 def _in_slot(memory: OpenMemory, question: Question, line: Fact, words: str) -> Fact:

@@ -1,8 +1,8 @@
 """An answer of recall: what was found, with its proof; and its JSON, whose keys are only ever added to.
 
 A key with its type (`?` may be null, `*` is a list) and value is a row of `HIT`, or of `SOMETIMES` where it is left out for None: JSON, HTTP,
-MCP and their schemas follow. What does not follow from the fields of `Hit` is one more of them, with a default, filled by `_hit` in
-recall/entry_hits.py; the hit of a candidate (review/collect.py) has no row of the index, so its type is `?` or it has a default. No page of
+MCP and their schemas follow; text by a row of `TEXT`. What does not follow from the fields of `Hit` is one more, with a default, filled by
+`_hit` in recall/entry_hits.py; the hit of a candidate (review/collect.py) has no row of the index, so its type is `?` or it has a default. No page of
 docs lists the keys: CHANGELOG.md alone tells. Its test is a line of tests/data/recall.jsonl; `make recorded` writes the answers that tests keep.
 """
 
@@ -211,6 +211,9 @@ SOMETIMES: dict[str, Callable[[Hit], Any]] = {
     "via": lambda hit: list(hit.via) or None,
     "history": lambda hit: list(map(_version, hit.history)) or None,
 }
+
+TEXT = {"why": SOMETIMES["because"]}
+"""What text has too, below the lines of a hit: `why: …`."""
 
 
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:

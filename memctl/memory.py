@@ -171,9 +171,7 @@ class Memory(OpenMemory):
         return offers.near(self, done.kept, aside)
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Unpack[QueryFilters]) -> Query:
-        """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, min_importance, tags,
-        links_to, paths (globs), heading. Of a document `per_page` lines are hits at most, as passages; 0: all, as plain lines.
-        """
+        """A query of words and filters; of a document `per_page` lines are hits at most, as passages (0: all, as lines)."""
         return replace(query.read_query(text, self.today, **filters), per_page=per_page)
 
     def recall(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..facts import Citation, Kind, Period
-from ..hits import Answer, Hit, answer_json, hit_json, more_line
+from ..hits import TEXT, Answer, Hit, answer_json, hit_json, more_line
 from ..markdown.escape import defused, many, one_line
 from .call import Call
 from .output import BOLD, FAINT, YELLOW
@@ -110,7 +110,7 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_heade
     for each in hit.history:
         told = f"{_span(each.valid)}  {one_line(each.content)}"
         out.emit(f"   {out.style(told, FAINT)} · {place_of(call, each.source)}", indent=5)
-    below = [f"why: {one_line(hit.fact.why)}"] if hit.fact and hit.fact.why else []
+    below = [f"{name}: {one_line(told)}" for name, value in TEXT.items() if (told := value(hit))]
     below += [_way(hit)] if hit.via else []
     below += [f"also {', '.join(map(str, hit.also))}"] if hit.also else []
     below += [f"{many(hit.more, 'more line')} of this page; --per-page 0 lists them"] if hit.more else []

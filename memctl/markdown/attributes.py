@@ -1,13 +1,13 @@
 """The attributes of the line grammar and the filters of a question, each declared once: docs/grammar.md has the first as a table.
 
 The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow from `ATTRIBUTES`.
-A new attribute is a field of Fact and a row here; its JSON, if hits are to have it, a row of `SOMETIMES` in hits.py (as text `print_hit` in
-cli/render_hits.py with `cost` in recall/surroundings.py, in exports `_TOLD` of transfer/export.py); then `make docs`. By hand: tests/markdown/test_grammar.py,
-tests/strategies.py; with `reply` docs/act.md; with `tool` the room in tokens of server/mcp_tools.py.
+A new attribute is a field of Fact and a row here; if hits are to have it, rows of `SOMETIMES` and `TEXT` in hits.py, in exports `_TOLD` of
+transfer/export.py; then `make docs`. By hand: tests/markdown/test_grammar.py (a line and the contract), tests/strategies.py; with `reply`
+docs/act.md; with `tool` the room in tokens of server/mcp_tools.py.
 
 What `name:value` means in a question, the flags of `memctl recall`, the parameters of HTTP and MCP, and the sentence "no entry passes the
-filter …" follow from `FILTERS`. A new filter is a row here, a field of Query (index/queries/entries.py) and its SQL (filters.py beside that);
-then `make docs`. By hand: tests/recall/test_selection.py, docs/retrieval.md, `Memory.query`. Recall can filter by what a row of the index
+filter …" follow from `FILTERS`. A new filter is a row here, a field of Query (index/queries/entries.py), its SQL (filters.py beside that) and its type (`QueryFilters`,
+recall/query.py); then `make docs`. By hand: tests/recall/test_selection.py, docs/retrieval.md. Recall can filter by what a row of the index
 has alone: an attribute without a column needs one first (index/schema.sql, `Row` in index/row.py, `_EntryReader.row` in index/rows.py).
 """
 

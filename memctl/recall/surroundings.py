@@ -9,7 +9,7 @@ from datetime import date
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from ..hits import Answer, Hit
+from ..hits import TEXT, Answer, Hit
 from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
@@ -70,7 +70,7 @@ def cost(hit: Hit) -> int:
     """Tokens of a hit as it is printed: content, citation, date, names, what replaced it, its twins and its history."""
     shown = [hit.content, hit.source, hit.day, hit.kind.value, hit.heading, *hit.entities, hit.ref, hit.origin]
     shown += [*hit.also, *hit.via, *hit.heading_path, *(line.content for line in hit.passage)]
-    shown += [hit.fact.why] if hit.fact and hit.fact.why else []
+    shown += filter(None, (value(hit) for value in TEXT.values()))
     marks = [hit.valid, hit.superseded_by] if hit.superseded_by or hit.expired else []
     chain = [part for version in hit.history for part in (version.content, version.source, version.valid)]
     return estimate(" ".join(str(part) for part in (*shown, *marks, *chain))) + 16
@@ -88,9 +88,8 @@ def fit(hits: Sequence[Hit], budget: int, before: Sequence[Hit] = ()) -> tuple[H
             kept.append(hit)
             above.append(plain_words(hit.content))
             budget -= cost(hit)
-    shown = {hit.ref for hit in (*before, *kept)}
-    lost = {hit.ref for hit in hits} - shown  # what may have been replaced goes with what replaced it
-    return tuple(hit for hit in kept if hit.perhaps_superseded_by not in lost)
+    lost = {hit.ref for hit in hits}.difference(hit.ref for hit in (*before, *kept))
+    return tuple(hit for hit in kept if hit.perhaps_superseded_by not in lost)  # it goes with what may have replaced it
 
 
 def plain_words(text: str) -> frozenset[str]:

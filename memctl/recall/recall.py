@@ -4,10 +4,12 @@ One way through: query -> search -> truth -> rank -> hits. What one step knows g
 
 Why a line is not among the hits, in the order in which it can fall out:
 
-    index/sync.py              its page is not in the index: unreadable, left out by a setting, or there was no time (`stale`)
+    index/sync.py              its page is not in the index: unreadable, left out by a setting, or there was no time (`stale`);
+                               a rule or a fence of Markdown is no line of the index at all
     notes/workspace.py         it is private, and others than the owner ask (`hides`)
     recall/query.py            a word of the question was taken for a filter; of a long paste only the question is read
     index/queries/filters.py   a filter (`condition_of`; `as_of` leaves out what has no day, too); or the time to keep it is over
+    recall/recall.py           no word to look for: the newest alone, of the time asked for if there is one (`_newest`)
     recall/search_words.py     no word of the question in it, or too many lines have more of them
     recall/search_vectors.py   near in meaning, but not near enough to stand without a word
     recall/entry_hits.py       it is front matter, and its page has text to cite instead (`lines_of_pages`)
@@ -16,11 +18,9 @@ Why a line is not among the hits, in the order in which it can fall out:
     recall/recall.py           the search took too long (`SECONDS`); about another of that name (`is_about`); other lines of
                                its document took the places (`per_page`)
     recall/entry_hits.py       a bare heading, a greeting, the head of a table and the like (`says_nothing`)
-    recall/surroundings.py           over the budget (`fit_hits`)
+    recall/surroundings.py     over the budget (`fit_hits`)
 
-To see which: `memctl eval --add QUESTION CITATION` labels the line (in questions.jsonl; take it out again), and `memctl eval --misses 1` tells index,
-filter, ttl and rank apart, the rest by words shared (`_why_not_found`, evaluation/evaluate.py; docs/eval.md). `memctl recall --explain` has the
-score in its parts, of hits only. A rule or a fence of Markdown is no line of the index at all.
+`memctl eval --misses 1` on a labelled line (docs/eval.md) tells index, filter, ttl and rank apart, the rest by words shared.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tools and resources of `memctl mcp`: what each is for, takes and answers, JSON for programs and short text for a model.
 
 A tool is here alone: what it takes (a class whose name no other module has), its function over the method of `Memory` that is called as
-the command (`help(memctl.Memory.why)`; `memctl why ID --json` shows the JSON), its row in `TOOLS` with the schema of what it answers (`hit*`
+the command (`help(memctl.Memory.why)`; `memctl why ID --json` shows the JSON; a new method as `Memory.status`), its row in `TOOLS` with the schema of what it answers (`hit*`
 is a list of hits; string, integer, number, boolean, object, period, with `*`, `?`, `-`: `answer_schema`). What HTTP takes or answers too stands in requests.py. `make docs` writes it into docs/mcp.md; tests see of each row that
 nothing private is in an answer, what it costs, that its example fits the schema. What it says is a test in tests/server/test_mcp.py.
 Hits become text by `memory.told(answer)`, which cites, marks and fences them. What is no `Answer` is made here, as in `_review`: its JSON is

@@ -1,7 +1,8 @@
 """The generated pages: `python bench/help.py [--check]`.
 
-docs/commands.md, the man page and what shells complete are made from the commands, docs/settings.md and the tables of docs/grammar.md,
-docs/mcp.md and docs/languages.md from those of the code, and `[terms]` of stopwords.txt from the `[words]` above it.
+docs/commands.md, the man page and what shells complete are made from the commands, docs/settings.md, the tables of docs/grammar.md,
+docs/mcp.md and docs/languages.md and what SAVE_FACT takes in docs/act.md from those of the code, and `[terms]` of stopwords.txt from the
+`[words]` above it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ COMMANDS = (
 
 def main() -> int:
     """Write the pages, or with --check say whether they are as they would be written."""
+    in_replies = ", ".join(f"`{each.long}=`" for each in ATTRIBUTES if each.reply and each.name != "key")
     pages = {
+        "docs/act.md": between("act.md", "reply", in_replies),
         "docs/commands.md": HEAD + "".join(map(block, COMMANDS)),
         "docs/settings.md": SETTINGS + "".join(settings_rows()),
         "docs/grammar.md": filled(
@@ -123,10 +126,13 @@ def kind(parameter: Any) -> str:
 
 def filled(name: str, mark: str, heads: tuple[str, ...], rows: Iterator[str]) -> str:
     """A page of docs/ with the table between two marks as the code has it."""
-    before, _, rest = (DOCS / name).read_text("utf-8").partition(f"<!-- {mark} -->\n")
-    after = rest.partition(f"<!-- {mark} end -->\n")[2]
-    table = f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n{''.join(rows)}"
-    return f"{before}<!-- {mark} -->\n{table}<!-- {mark} end -->\n{after}"
+    return between(name, mark, f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n{''.join(rows)}")
+
+
+def between(name: str, mark: str, text: str) -> str:
+    """A page of docs/ with this text between two marks."""
+    before, _, rest = (DOCS / name).read_text("utf-8").partition(f"<!-- {mark} -->")
+    return f"{before}<!-- {mark} -->{text}<!-- {mark} end -->{rest.partition(f'<!-- {mark} end -->')[2]}"
 
 
 def attribute_rows() -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow from `ATTRIBUTES`.
 A new attribute is a field of Fact and a row here; if hits are to have it, rows of `SOMETIMES` and `TEXT` in hits.py, in exports `_TOLD` of
-transfer/export.py; then `make docs`. By hand: tests/markdown/test_grammar.py (a line and the contract), tests/strategies.py; with `reply`
-docs/act.md; with `tool` the room in tokens of server/mcp_tools.py.
+transfer/export.py; then `make docs`. By hand: tests/markdown/test_grammar.py (a line and the contract), tests/strategies.py; with `tool`
+the room in tokens of server/mcp_tools.py.
 
 What `name:value` means in a question, the flags of `memctl recall`, the parameters of HTTP and MCP, and the sentence "no entry passes the
 filter …" follow from `FILTERS`. A new filter is a row here, a field of Query (index/queries/entries.py), its SQL (filters.py beside that) and its type (`QueryFilters`,

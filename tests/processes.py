@@ -18,6 +18,8 @@ _MODULES = [
     "memctl.retain.retain", "memctl.reflect.reflect", "memctl.maintenance.status", "pytest",  # what torture/races.py has
 ]  # fmt: skip
 
+PATIENT = "from memctl.agents import hooks; hooks._SECONDS.update(dict.fromkeys(hooks._SECONDS, 50.0))"  # a busy machine is no reason for silence
+
 
 def forkserver() -> BaseContext:
     """Where new processes are forked from one that has these modules."""
@@ -78,6 +80,7 @@ def _begin(words: list[str], environ: dict[str, str], cwd: str, paths: list[str]
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.argv = ["memctl", *words]
+    exec(PATIENT if words[:1] == ["hook"] else "")
     from memctl.__main__ import main
 
     sys.exit(main())

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from face_helpers import call, fixture_copy, write_pages
-from processes import run_memctl
+from processes import PATIENT, run_memctl
 from store_helpers import environment
 
 from memctl.agents.hooks import EVENTS, answer_hook, log_hook, run_hook
@@ -40,9 +40,8 @@ def hook(event: str, given: Any, workspace: Path, *, cwd: Path | None = None, be
     if before is None:
         return run_memctl(words, data, given_env, cwd or ROOT, 60)
     place: dict[str, Any] = {"cwd": cwd or ROOT, "env": given_env, "preexec_fn": before}
-    return subprocess.run(
-        [sys.executable, "-m", "memctl", *words], input=data, capture_output=True, timeout=60, **place
-    )
+    patient = [sys.executable, "-c", f"{PATIENT}; from memctl.__main__ import main; main()"]
+    return subprocess.run([*patient, *words], input=data, capture_output=True, timeout=60, **place)
 
 
 def said(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.names import entity_key, is_han, script_of, stem_word
-from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
+from ..language.phonetic import is_surname, pinyin_keys, transliterate
 from ..language.words import words_of
-from ..markdown.lines import common_start
 
-SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 _CROWD = 40  # names that share a form: it does not tell them apart
 
 _ROMAN = re.compile("x{0,2}(?:i{1,3}|i?v|vi{1,3}|ix)|x{1,2}")
@@ -114,11 +110,6 @@ def _blocks(form: _NameForm) -> Iterator[str]:
     if any("а" <= char <= "я" for word in form.words for char in word):
         yield "~" + " ".join(map(stem_word, form.words))
     yield from pinyin_keys(form.name)
-    for at, word in enumerate(form.words):
-        rest = " ".join(sorted(form.words[:at] + form.words[at + 1 :]))
-        if len(word) >= SLIP_LETTERS and word.isalpha():
-            yield from (f"{rest}/{word[:cut]}{word[cut + 1 :]}" for cut in range(1, len(word)))
-            yield f"{rest}/{word}"
 
 
 def _firsts(form: _NameForm) -> Iterator[str]:
@@ -150,21 +141,15 @@ def alike(one: _NameForm, other: _NameForm) -> str:
     letters = "".join(one.words)
     if letters == "".join(other.words) and len(letters) >= 4:
         return "the same letters, written apart"
-    slipped = len(only) == len(there) == 1 and is_slip(only[0], there[0])
-    return _sounding(one, other) or _inflected(only, there) or ("one letter differs" if slipped else "")
+    return "the same name in other letters" if _is_transliterated(one, other) else _inflected(only, there)
 
 
-def _sounding(one: _NameForm, other: _NameForm) -> str:
-    """The same in other letters; within one alphabet, only where enough letters agree."""
+def _is_transliterated(one: _NameForm, other: _NameForm) -> bool:
+    """True for one name in two scripts, and for a Chinese one in traditional and in simplified characters."""
     crossed = script_of(one.name) != script_of(other.name)
-    if sorted(one.sounds) != sorted(other.sounds) and "".join(one.sounds) != "".join(other.sounds):
-        spelled = crossed and set(pinyin_keys(one.name)) & set(pinyin_keys(other.name))
-        return "the same name in other letters" if spelled else ""
-    if crossed or script_of(one.name) == "han":
-        return "the same name in other letters"
-    long = len("".join(one.sounds)) >= SLIP_LETTERS and len(one.words) == len(other.words)
-    common = all(map(is_common_name, (*one.words, *other.words)))
-    return "another spelling of the same sounds" if long and not common else ""
+    if sorted(one.sounds) == sorted(other.sounds) or "".join(one.sounds) == "".join(other.sounds):
+        return crossed or script_of(one.name) == "han"
+    return crossed and not set(pinyin_keys(one.name)).isdisjoint(pinyin_keys(other.name))
 
 
 def _inflected(only: Sequence[str], there: Sequence[str]) -> str:
@@ -182,48 +167,3 @@ def _gendered(one: str, other: str) -> bool:
     if long.startswith(short):
         return long[len(short) :] in words_of("similar", "feminine")
     return any({short[-2:], long[-2:]} == set(pair.split("/")) for pair in words_of("similar", "gendered"))
-
-
-@cache
-def _mistaken() -> frozenset[tuple[str, str]]:
-    """Letters that are written for each other: neighbours on a keyboard, and alike in sound."""
-    beside = [pair for row in words_of("similar", "keys") for pair in pairwise(row)]
-    groups = (*words_of("similar", "sounds"), *words_of("similar", "unstressed"))
-    beside += [(a, b) for group in groups for a in group for b in group]
-    return frozenset((*beside, *((b, a) for a, b in beside)))
-
-
-def is_slip(one: str, other: str) -> bool:
-    """True for words of six letters and more that differ by one slip of the pen, inside, and are not both common names.
-
-    The first letter makes another word, and the last one another form of it («Волков», «Волкова»; Mario, Maria).
-    """
-    kind, at, letters = _edits(one, other)
-    if kind == "far" or min(len(one), len(other)) < SLIP_LETTERS or not (one.isalpha() and other.isalpha()):
-        return False
-    if script_of(one) != script_of(other) or script_of(one) == "han" or (is_common_name(one) and is_common_name(other)):
-        return False
-    if kind == "swap":
-        return True
-    vowels = set("".join(words_of("similar", "vowels")))
-    if len(letters) == 2:
-        return (letters[0], letters[1]) in _mistaken() and not (vowels.issuperset(letters) and at >= len(one) - 3)
-    long = max(one, other, key=len)
-    doubled = letters in (long[at - 1], long[at + 1 : at + 2])
-    return doubled or letters in vowels or min(len(one), len(other)) >= SLIP_LETTERS + 1
-
-
-def _edits(one: str, other: str) -> tuple[str, int, str]:
-    """How two words differ: `near` with a place and the letters, `swap` of two neighbours, or `far`: more, or at an end."""
-    if len(one) > len(other):
-        one, other = other, one
-    at = common_start(one, other)
-    if len(one) == len(other):
-        if at == len(one) or at == 0:
-            return "far", at, ""
-        if one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]:
-            return ("swap" if at + 2 < len(one) else "far"), at, ""
-        same = one[at + 1 :] == other[at + 1 :] and at < len(one) - 1
-        return ("near" if same else "far"), at, one[at] + other[at]
-    same = len(other) == len(one) + 1 and one[at:] == other[at + 1 :] and 0 < at < len(one)
-    return ("near" if same else "far"), at, other[at]

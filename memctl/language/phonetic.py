@@ -1,4 +1,4 @@
-"""Names across scripts: phonetic keys, transliteration, pinyin, and common names.
+"""Names across scripts: phonetic keys, transliteration and pinyin.
 
 Slang writes Latin names by ear («постгрес», «гитхаб», «питон») and Latin keyboards write Russian ones (zhenya). What both
 spellings keep are the consonants, so phonetic keys hold those; the first letters say where in a vocabulary to look.
@@ -119,13 +119,3 @@ def pinyin_keys(name: str) -> Iterator[str]:
     if len(words) in (2, 3) and all(word.isascii() and word.isalpha() and len(word) < 12 for word in words):
         yield f"@{words[0]} {''.join(words[1:])}"
         yield f"@{words[-1]} {''.join(words[:-1])}"
-
-
-def is_common_name(word: str) -> bool:
-    """True for a common name of six letters or more: two such names are two people, however similar."""
-    return transliterate(word) in _common_names()
-
-
-@cache
-def _common_names() -> frozenset[str]:
-    return frozenset(transliterate(word) for word in words_of("names", "common"))

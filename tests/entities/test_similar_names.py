@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memctl.entities import similar
-from memctl.entities.similar import SimilarNames, is_slip
+from memctl.entities.similar import SimilarNames
 from memctl.language.names import entity_key
 
 SAME = [
@@ -19,12 +19,9 @@ SAME = [
     ("Щукин", "Shchukin"), ("Пётр", "Pyotr"), ("Татьяна", "Tatiana"), ("Хабаров", "Khabarov"), ("Цой", "Tsoi"),
     ("Дмитрий", "Dmitry"), ("Елена Жукова", "Yelena Zhukova"), ("Чэнь Ли", "陈立"), ("陈立", "Chen Li"), ("王小明", "Wang Xiaoming"),
     ("Xiaoming Wang", "王小明"), ("陳立", "陈立"), ("愛麗絲", "爱丽丝"), ("Максим", "Maxim"),
-    # another spelling, order, spacing, form
-    ("Irina Volkova", "Volkova Irina"), ("Irina Volkova", "Irina Volkowa"), ("Alexey", "Aleksei"), ("GullSpit", "Gull Spit"), ("NorthGate", "North Gate"),
+    # another order, spacing, form
+    ("Irina Volkova", "Volkova Irina"), ("GullSpit", "Gull Spit"), ("NorthGate", "North Gate"),
     ("NJ-01", "NJ01"), ("Ирину", "Ирина"), ("Дашу Смирнову", "Даша Смирнова"), ("Волкова Ирина", "Irina Volkova"),
-    # slips
-    ("Nightjar", "Nigthjar"), ("Nightjar", "Nightjarr"), ("Dumpling", "Dumping"), ("Козодой", "Казодой"),
-    ("PostgreSQL", "PostgresSQL"), ("Irina Volkova", "Irina Vollkova"), ("Kubernetes", "Kubernets"), ("Нахимов", "Нахимоов"),
     # a first name that fits one
     ("Irina", "Irina Volkova"), ("Ирина", "Irina Volkova"), ("小明", "王小明"), ("Ира", "Ира Иванова"),
 ]  # fmt: skip
@@ -33,9 +30,7 @@ OTHERS = [
     ("Alex Chen", "Alex Petrov"), ("NJ-01", "NJ-02"), ("Python 3.11", "Python 3.12"), ("Python", "Python 3"), ("v1.2", "v1.20"),
     ("2025-11-27", "2025-11-28"), ("Plan A", "Plan B"), ("Apollo II", "Apollo III"), ("Gateway 1 backup 2", "Gateway 2 backup 1"),
     ("Волков", "Волкова"), ("Александр", "Александра"), ("Евгений", "Евгения"), ("Валентин", "Валентина"),
-    ("Ивановский", "Ивановская"), ("Petrov", "Petrova"), ("Roberta", "Roberto"), ("Mario", "Maria"), ("Andrea", "Andreas"),
-    ("Marina", "Martina"), ("Hansen", "Hanson"), ("Stephan", "Stephen"), ("Christian", "Christina"), ("Daniel", "Daniela"),
-    ("Anna", "Hanna"), ("Alex", "Alec"), ("Michal", "Michel"), ("Planner", "Planter"), ("client", "clients"), ("Marina", "Karina"),
+    ("Ивановский", "Ивановская"), ("Petrov", "Petrova"), ("Andrea", "Andreas"), ("Hansen", "Hanson"), ("Anna", "Hanna"), ("Nightjar", "Nigthjar"),
     ("north gate station", "south gate station"), ("dev server", "prod server"), ("Новый порт", "Старый порт"), ("Ann Lee Jr", "Ann Lee"), ("王小明", "王小红"), ("陈立", "陈力"), ("张伟", "张炜"),
     ("Curlew", "Curlew API"), ("Nightjar", "nightjar-gw"), ("Atlas", "Atlas of the World"), ("Мария Петрова", "Марина Петрова"),
     ("Ольга", "Олег"), ("New York", "York"), ("Jan Novak", "Jana Novak"), ("Игорь Смирнов", "Ирина Смирнова"),
@@ -110,14 +105,6 @@ def test_any_names(others: list[str], name: str) -> None:
         assert digits[0] == digits[1]
     if len(others) == 1:
         assert bool(found) == bool(maybe_same(others[0], [name]))
-
-
-@given(st.text("abcdefgо", min_size=6, max_size=9), st.text("abcdefgо", min_size=6, max_size=9))
-def test_a_slip_is_symmetric(one: str, other: str) -> None:
-    """And no word is a slip of itself, nor of one with another beginning or end."""
-    assert is_slip(one, other) == is_slip(other, one)
-    if is_slip(one, other):
-        assert one != other and one[0] == other[0] and one[-1] == other[-1]
 
 
 def test_twenty_thousand_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -433,7 +433,7 @@ def originals(
     of them, behind those that speak of the question the newest: to use what is left of a budget.
     """
     texts = dict(_said(messages, gone))
-    wanted = set(query_terms(question))
+    wanted = dict.fromkeys(query_terms(question))  # in the order of the question: chance must choose nothing
     words = {at: terms(text) for at, text in texts.items()}
     if not wanted or not words:
         return []
@@ -449,7 +449,7 @@ def originals(
     else:
         least = _WEAK * max(scores.values(), default=0.0)
         best = [at for at in best[:_ORIGINALS] if scores[at] >= least]
-    return [_original(at, roles[at], texts[at], wanted, name) for at in best]
+    return [_original(at, roles[at], texts[at], set(wanted), name) for at in best]
 
 
 def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[tuple[int, str]]:

@@ -14,13 +14,14 @@ from face_helpers import TODAY, call, fixture_copy, memory_on, write_pages
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
-import memctl
+import memctl.context.chat_messages
 from memctl.context.chat import Prepared, prepare
 from memctl.context.chat_messages import cleaned, cost_of, cut, originals, paired, prose_of, read_chat, without_thinking
 from memctl.context.context import ContextOptions
 from memctl.context.fence import fenced_blocks, without_fenced
 from memctl.errors import OverBudget, Usage
 from memctl.index.resident import Resident
+from memctl.language.analyzer import query_terms
 from memctl.language.tokens import estimate
 from memctl.notes.workspace import Workspace
 
@@ -277,6 +278,16 @@ def test_an_echo_or_a_quotation_is_no_original() -> None:
     ]
     found = originals(told, range(5), "boat", "chat")
     assert {item.source for item in found} == {"chat#M1", "chat#M3", "chat#M5"}
+
+
+def test_which_messages_come_back_is_no_chance_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words of a question are looked for in its order: that of a set is another one in every process."""
+    asked: list[list[str]] = []
+    weigh = memctl.context.chat_messages.weigh
+    monkeypatch.setattr(memctl.context.chat_messages, "weigh", lambda held, n: asked.append([*held]) or weigh(held, n))
+    question = "queue router card backup deploy invoice garden winter kettle harbour lantern meadow"
+    originals([{"role": "user", "content": "The card of the router is in the garden."}], [0], question, "chat")
+    assert asked == [query_terms(question)]
 
 
 def test_a_long_message_is_shown_where_it_speaks_of_the_question() -> None:

@@ -35,7 +35,8 @@ _ENDED = 0.6  # of what the older one is about, that the newer one says is over
 _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
-_ALONE = 0.75  # and without either
+_ALONE = 0.75  # and without either, in sentences of which it is half
+_TWO_WORDS = 1.0  # and in longer ones: no single word weighs as much
 KIND, ALIKE, NEVER, HEARSAY = "replaced: kind", "replaced: alike", "conflict: never", "replaced: hearsay"
 VALUE, OPPOSITE, VIEW = "replaced: value", "conflict: opposite", "another view"
 VIEWS = (VALUE, OPPOSITE, VIEW)  # of two opinions: the holder may think otherwise now
@@ -435,11 +436,18 @@ def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if "kept" in pair.other.marks or pair.lines.is_told_apart or pair.is_guess or _says_no_more(pair):
         return None
     against = _against_value(pair)
-    needed, part = (_TELLING if against else _ALONE), _NEAR
+    is_of_one = like.alike >= _HALF or _begin_alike(pair)
+    needed, part = (_TELLING if against else _ALONE if is_of_one else _TWO_WORDS), _NEAR
     if pair.lines.of_notes:  # which do not say whom they are about
         needed, part = 2 * needed, _HALF
     enough = pair.telling() >= needed and like.near >= part and (bool(against) or not pair.common <= pair.both_name)
     return pair.found(ALIKE, against or _spelled(pair.one, pair.common), like.middle) if enough else None
+
+
+def _begin_alike(pair: _Pair) -> bool:
+    """True where the first words that tell what the sentences are about are one: "Passport is in the safe", "Passport in the drawer"."""
+    first = [next((term for term in terms(said.text) if term in said.words), "") for said in (pair.one, pair.other)]
+    return bool(first[0]) and _is_form(*first)
 
 
 def _says_no_more(pair: _Pair) -> bool:

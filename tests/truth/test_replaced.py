@@ -103,6 +103,15 @@ def test_facts_that_share_a_telling_word_are_asked_about(one: str, other: str) -
     assert judged(one, one, Kind.WORLD, "Anna") == ""
 
 
+@pytest.mark.parametrize(("asked", "one", "other"), table("one-shared-word"))
+def test_one_shared_word_asks_where_both_begin_with_it_or_say_little_else(
+    tmp_path: Path, asked: str, one: str, other: str
+) -> None:
+    told = {"2025-11-01": f"W @Studio: {one}", "2025-11-02": "W @Studio: Rain.", "2025-11-20": f"W @Studio: {other}"}
+    memory = memory_on(write_pages(tmp_path, {f"memory/{day}.md": f"- {said}\n" for day, said in told.items()}), TODAY)
+    assert [question.kind for question in memory.review()] == ["replaced"] * (asked == "yes")
+
+
 @pytest.mark.parametrize(("one", "other"), table("facts-ended-or-arranged"))
 def test_what_became_of_the_old_tells_of_a_change(one: str, other: str) -> None:
     """It stopped, was raised, was agreed anew; and whom one moves in with is not who moves."""

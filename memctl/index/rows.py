@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import PurePosixPath
+from typing import Any
 from urllib.parse import unquote
 
 from ..facts import UNSAID, Fact, Kind, Period, days_before, is_trusted, iso_day
@@ -27,6 +28,7 @@ from .row import EntityPage, PageRows, Row
 
 EVIDENCE = "evidence"  # the block of sub-bullets under a belief: copies, like all that reflect writes
 FrontMatter = Mapping[str, str | list[str]]
+Held = Mapping[tuple[str, int], Row]
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _NO_FACT = Fact(Kind.NOTE, "")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
@@ -50,10 +52,10 @@ def rows_of(path: str, text: str) -> PageRows:
     return made._replace(rows=tuple(made.rows))
 
 
-def iter_rows(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
+def iter_rows(path: str, text: str, held: Held | None = None) -> PageRows:
     """The same, with rows that are made while somebody goes through them, once: those of 8 MiB take 190 MiB together.
 
-    `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
+    `held`, rows of an index by role and digest, tell what follows from a line alone.
     """
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
     day = log_day(path)
@@ -62,13 +64,19 @@ def iter_rows(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
     if front is None:
         bad = Problem(1, "front matter that is not a YAML mapping, or over 32 KiB", "write `key: value` lines")
         problems.insert(0, (1, bad))
-    title = _page_title(path, page)
+    title = next((entry.content for entry in page.entries if entry.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
     fitting = sum(1 for _ in _ordinals(page.entries))
     if fitting < len(page.entries):
         cut = Problem(1, "more entries than a page can have; the rest is not searched", "split the page")
         problems.append((page.entries[fitting].span.line, cut))
-    return PageRows(path, day, title, entity, _rows(path, page, day, front or {}, held or {}), tuple(problems))
+    return PageRows(path, day, title, entity, _rows(path, page, front or {}, held or {}), tuple(problems))
+
+
+def refs_on(path: str, page: Page) -> dict[int, str]:
+    """The id of the entry on each line: twins on a page have different ids."""
+    reader = _EntryReader(path, page, {})
+    return {e.span.line: reader.ref(e, _names(e)) for _, e in zip(_ordinals(page.entries), page.entries, strict=False)}
 
 
 def _stray_facts(page: Page) -> Iterator[tuple[int, Problem]]:
@@ -79,11 +87,6 @@ def _stray_facts(page: Page) -> Iterator[tuple[int, Problem]]:
         is_item = entry.role is Role.ITEM and entry.block is None
         if is_item and _MARKED.match(entry.content) and isinstance(parse(entry.content), Fact):
             yield entry.span.line, stray
-
-
-def _page_title(path: str, page: Page) -> str:
-    """Its first heading, else the name of its file."""
-    return next((entry.content for entry in page.entries if entry.role is Role.HEADING), PurePosixPath(path).stem)
 
 
 def _headed(parsed: Page) -> Iterator[str | None]:
@@ -130,11 +133,9 @@ def _ordinals(entries: Iterable[Entry]) -> Iterator[int]:
         ordinal += GAP if entry.role is Role.HEADING else 1
 
 
-def _rows(
-    path: str, parsed: Page, day: date | None, front: FrontMatter, held: Mapping[tuple[str, int], str]
-) -> Iterator[Row]:
+def _rows(path: str, parsed: Page, front: FrontMatter, held: Held) -> Iterator[Row]:
     """A row for each entry; with what the front matter says of all: days, where they come from, tags of the first."""
-    reader = _EntryReader(path, parsed, day, held)
+    reader = _EntryReader(path, parsed, held)
     # Days that front matter tells of a page are for its lines that have none of their own.
     values = (value for key in ("created", "date", "updated") if isinstance(value := front.get(key), str))
     dated = [on for value in values if (on := iso_day(value.strip("[] ")[:10]))]
@@ -182,13 +183,14 @@ def _searched(entry: Entry, raw: Sequence[str]) -> str:
 class _EntryReader:
     """What the rows of a page share, and the ids that it has given so far."""
 
-    def __init__(self, path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> None:
-        self.path, self.lines, self.day, self.held = path, parsed.lines, day, held
+    def __init__(self, path: str, parsed: Page, held: Held) -> None:
+        self.path, self.lines, self.day, self.held = path, parsed.lines, log_day(path), held
+        self.is_log = self.day and not parsed.front_matter
         self.page = page_id(path)
         self.hidden = private_lines(parsed)
         entries = parsed.entries
         shown = (one for one in entries if self.hidden and one.span.line not in self.hidden)
-        self.shown = {fact_id(one.kind, _names(one), one.content, day or _own_day(one)) for one in shown}
+        self.shown = {fact_id(one.kind, _names(one), one.content, self.day or _own_day(one)) for one in shown}
         self.seen = {f"^{entry.forgotten}": 1 for entry in entries if entry.forgotten}
 
     def row(self, ordinal: int, entry: Entry) -> Row:
@@ -196,9 +198,15 @@ class _EntryReader:
         fact, names = entry.fact or _NO_FACT, _names(entry)
         raw = self.lines[entry.span.line - 1 : entry.span.end_line]
         raw_digest = digest(raw)
-        own = self.held.get((entry.role.value, raw_digest)) if self.held and not entry.columns else None
-        if own is None:
-            own = joined_terms(without_sealed(_searched(entry, raw)))
+        held = self.held.get((entry.role.value, raw_digest)) if not entry.columns else None
+        place: dict[str, Any] = {
+            "id": self.page << ORDINAL_BITS | ordinal, "page": self.page, "ref": self.ref(entry, names),
+            "line": entry.span.line, "end_line": entry.span.end_line, "heading": entry.heading,
+            "private": int(entry.span.line in self.hidden),
+        }  # fmt: skip
+        if held and self.is_log and held.block == entry.block:
+            return held._replace(**place)
+        own = held.own if held else joined_terms(without_sealed(_searched(entry, raw)))
         day = self.day or _own_day(entry)
         slot = _slot(fact, without_sealed(entry.content), day) if entry.fact else None
         period = valid(entry.fact, without_sealed(entry.content), day, slot)
@@ -207,16 +215,10 @@ class _EntryReader:
         copied = (f"copies {match[1]}" for match in _CITED.finditer(entry.logical)) if entry.block else ()
         called = _called(fact, slot) if slot and slot.key == "name" and not names else None
         told = evidence or "\n".join((*copied, *(_links_in(entry.content) if entry.role is not Role.CODE else ())))
-        is_private = entry.span.line in self.hidden  # whole entries are
         return Row(
-            id=self.page << ORDINAL_BITS | ordinal,
-            page=self.page,
-            ref=self._ref(entry, names, day, is_private),
+            **place,
             role=entry.role.value,
             kind=fact.kind.value,
-            line=entry.span.line,
-            end_line=entry.span.end_line,
-            heading=entry.heading,
             day=_text(day),
             first=_text(period.first),
             last=_text(period.last),
@@ -227,7 +229,6 @@ class _EntryReader:
             confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
             importance=fact.importance,
             origin=fact.source or "owner",
-            private=int(is_private),
             block=entry.block or (EVIDENCE if evidence else None),
             digest=raw_digest,
             content_key=twin,
@@ -249,7 +250,7 @@ class _EntryReader:
         happened = fact.kind is Kind.EXPERIENCE and fact.key is None
         return (is_correction(fact.text) and slot.closes) + 2 * pinned + 4 * (not slot.closes) + 8 * happened
 
-    def _ref(self, entry: Entry, names: Sequence[str], day: date | None, is_private: bool) -> str:
+    def ref(self, entry: Entry, names: Sequence[str]) -> str:
         """The id that the author gave (an Obsidian block id), else the one that the content gives.
 
         No line gets the id of a forgotten one: a twin keeps its own when the other goes, and what is told again is new. A
@@ -260,8 +261,9 @@ class _EntryReader:
             given = split_block_id(entry.content)[1]
         if given:
             return given
+        day = self.day or _own_day(entry)
         base = fact_id(entry.kind, names, entry.content, day)
-        sign, twins = (-1, f"-{base}") if is_private and base in self.shown else (1, base)
+        sign, twins = (-1, f"-{base}") if base in self.shown and entry.span.line in self.hidden else (1, base)
         while True:
             self.seen[twins] = self.seen.get(twins, 0) + 1
             number = sign * self.seen[twins]

@@ -21,7 +21,7 @@ from ..notes.workspace import PageFile, Workspace
 from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
 from .index import Index, IndexedFile, Progress, silent
-from .queries.entries import dump, indexed_terms, private_refs
+from .queries.entries import dump, indexed_rows, private_refs
 from .row import PageRows
 
 _WHAT = "indexing"  # as progress is told
@@ -72,7 +72,6 @@ def _is_known(step: Pending) -> bool:
 
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
-LARGE_PAGE = 1 << 12  # bytes of a page from which it pays to ask the index for what it holds of its lines
 _TOGETHER = 20  # pages that one of them is given at a time
 
 
@@ -97,7 +96,7 @@ def _readers() -> int:
 
 
 def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = None) -> Read:
-    """A page that the index knows under a hash (empty: not at all). Search terms that `index` holds are not made again."""
+    """A page that the index knows under a hash (empty: not at all). What `index` holds is not made again."""
     from .rows import iter_rows  # with the parser, which a fresh index never needs
 
     try:
@@ -106,8 +105,7 @@ def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = 
         return Read(problem=getattr(error, "reason", error.what))
     rows = None
     if page.sha256 != sha256:
-        held = indexed_terms(index, path) if index and sha256 and len(page.text) >= LARGE_PAGE else None
-        rows = iter_rows(path, page.text, held)
+        rows = iter_rows(path, page.text, indexed_rows(index, path) if index and sha256 else None)
     return Read(rows, page.status, page.sha256, page.looked_ns, page.warning)
 
 

@@ -16,7 +16,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import entities_named, mention_counts, near_name
 from ..index.queries.entries import by_refs, existing_refs, own_and_entry
 from ..index.row import Row
-from ..index.rows import rows_of
+from ..index.rows import refs_on
 from ..index.sync import sync
 from ..language.analyzer import is_identifier, query_terms, stop_terms, terms
 from ..language.names import bare_name, entity_key
@@ -199,7 +199,7 @@ def retain(
     if not dry_run:
         for other in sorted({known[key].citation.path for key in bare if key in known}):
             confirm(workspace, other)
-    refs = _refs(path, before + added.text)
+    refs = refs_on(path, parse_page(before + added.text))
     for fact, (span, already) in zip(here, added.places, strict=True):
         kept = RetainedFact(Citation(path, span.line, span.end_line), refs[span.line], fact, already)
         known[replace(fact, block_id=None)] = kept
@@ -242,25 +242,20 @@ def _append(workspace: Workspace, path: str, facts: Sequence[Fact], day: date, d
     return before, replace(made, text=added)
 
 
-def _refs(path: str, text: str) -> dict[int, str]:
-    """The id of the entry on each line, as the index has it: twins on a page have different ids."""
-    return {row.line: row.ref for row in rows_of(path, text).rows}
-
-
 def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, RetainedFact]:
     """The facts on the other pages of the same day (`memory/2025-11-27-standup.md`).
 
     Without those of slots: the order of lines on one page says which value is the newest.
     """
     found: dict[Fact, RetainedFact] = {}
-    for page in sorted((workspace.root / "memory").glob(f"{day}-*.md")):
-        other = f"memory/{page.name}"
+    for file in sorted((workspace.root / "memory").glob(f"{day}-*.md")):
+        other = f"memory/{file.name}"
         try:
-            text = read_page(workspace, other).text
+            page = parse_page(read_page(workspace, other).text)
         except MemctlError:
             continue
-        refs = _refs(other, text)
-        for fact, span in spans_of(parse_page(text)).items():
+        refs = refs_on(other, page)
+        for fact, span in spans_of(page)[0].items():
             if _slot(fact) is None:
                 found[fact] = RetainedFact(Citation(other, span.line, span.end_line), refs[span.line], fact, True)
     return found
@@ -278,27 +273,24 @@ def _update_index(memory: OpenMemory) -> tuple[str, ...]:
 # -- where new lines go: under `## Retain` of a log -------------------------------------------------------------------
 
 
-def spans_of(page: Page, replaced: bool = False) -> dict[Fact, Span]:
-    """Where each fact of a page stands first; block ids do not make facts differ.
+def spans_of(page: Page) -> tuple[dict[Fact, Span], dict[Fact, Span]]:
+    """Where each fact of a page stands first: those that stand, and all. Block ids do not make facts differ.
 
-    A value of a slot that another one on the page replaced does not stand any more: telling it again is news. Asked for
-    `replaced` ones too, it is where it was told last.
+    A value of a slot that another one on the page replaced does not stand: telling it again is news.
     """
-    found: dict[Fact, Span] = {}
+    there, ever = dict[Fact, Span](), dict[Fact, Span]()
     slots: dict[tuple[str, str], Fact] = {}
     for entry in page.entries:
         if entry.fact:
-            fact = replace(entry.fact, block_id=None)
-            slot = None if replaced else _slot(fact)
+            fact = replace(entry.fact, block_id=None) if entry.fact.block_id else entry.fact
+            slot = _slot(fact)
             if slot is not None:
-                before = slots.get(slot, fact)
-                if before != fact:
-                    found.pop(before, None)
+                if slots.get(slot, fact) != fact:
+                    there.pop(slots[slot], None)
                 slots[slot] = fact
-            if replaced:
-                found[fact] = entry.span
-            found.setdefault(fact, entry.span)
-    return found
+            ever[fact] = entry.span
+            there.setdefault(fact, entry.span)
+    return there, ever | there
 
 
 def _slot(fact: Fact) -> tuple[str, str] | None:
@@ -312,7 +304,7 @@ def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
     Where the page ends inside an open code fence or comment, that is closed first: what is kept must be read back.
     """
     page = parse_page(before)
-    there, ever = spans_of(page), spans_of(page, replaced=True)
+    there, ever = spans_of(page)
     plain = [replace(fact, block_id=None) for fact in facts]
     slots = list(map(_slot, facts))
     last = {slot: at for at, slot in enumerate(slots)}
@@ -323,14 +315,13 @@ def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
         if bare not in there and not is_history:
             fresh[fact] = bare
     if not fresh:
-        return Addition("", tuple(((ever | there)[fact], True) for fact in plain))
+        return Addition("", tuple((ever[fact], True) for fact in plain))
     new = set(fresh.values())
     body = "".join(f"- {render(fact)}\n" for fact in fresh)
     for closing in _closings(before):
         text = closing + _opening(before, page, day, bool(closing.strip())) + body
         gap = "\n" if before and not before.endswith(("\n", "\r")) else ""
-        after = parse_page(before + gap + text)
-        now = spans_of(after, replaced=True) | spans_of(after)
+        now = spans_of(parse_page(before + gap + text))[1]
         if new <= now.keys():
             return Addition(text, tuple((now[fact], fact not in new) for fact in plain))
     raise Refused("the page ends inside an open block", "close the block at the end of the page")

@@ -15,13 +15,12 @@ from face_helpers import TODAY, fixture_copy, memory_on, write_pages
 from store_helpers import synced
 
 from memctl.ids import question_id
-from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
 from memctl.index.index import Index
-from memctl.index.queries.entries import indexed_terms
 from memctl.index.reread import reread
 from memctl.index.rows import iter_rows, rows_of
 from memctl.index.sync import sync, verify
+from memctl.language.analyzer import joined_terms
 from memctl.notes.workspace import Workspace
 from memctl.recall import entry_hits
 from memctl.reflect import fact_source, reflect as night
@@ -48,33 +47,24 @@ a fence, and what stands in it
 """
 
 
-def test_terms_that_are_held_give_equal_rows() -> None:
-    rows = rows_of(PATH, PAGE)
-    held = {(row.role, row.digest): row.own for row in rows.rows}
+@pytest.mark.parametrize(("path", "made"), [(PATH, "joined_terms"), ("memory/2025-11-27.md", "valid")])
+def test_what_is_held_gives_equal_rows(path: str, made: str) -> None:
+    held = {(row.role, row.digest): row for row in rows_of(path, PAGE).rows}
     changed = PAGE.replace("### Ann", "### Ann\n\n- a new line", 1).replace("- W", "- B", 1)
     for text in (PAGE, changed):
-        with patch("memctl.index.rows.joined_terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
-            made = iter_rows(PATH, text, held)
-            made = made._replace(rows=tuple(made.rows))
-        assert made == rows_of(PATH, text)
+        with patch(f"memctl.index.rows.{made}", side_effect=AssertionError) if text is PAGE else patch.dict({}):
+            page = iter_rows(path, text, held)
+            page = page._replace(rows=tuple(page.rows))
+        assert page == rows_of(path, text)
 
 
-def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: Path) -> None:
+def test_a_page_that_changed_is_read_with_what_the_index_holds(tmp_path: Path) -> None:
     workspace = write_pages(tmp_path / "notes", {PATH: PAGE})
     with_index(workspace, lambda index: sync(workspace, index))
-    held = with_index(workspace, lambda index: indexed_terms(index, PATH))
-    assert held == {(row.role, row.digest): row.own for row in rows_of(PATH, PAGE).rows}
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
-    with (
-        patch.object(sync_module, "LARGE_PAGE", 1),
-        patch("memctl.index.rows.joined_terms", side_effect=lambda _: "new") as made,
-    ):
+    with patch("memctl.index.rows.joined_terms", wraps=joined_terms) as made:
         with_index(workspace, lambda index: sync(workspace, index))
-    assert made.call_count == 1
-    (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- an old line\n", 1), "utf-8")
-    with patch.object(sync_module, "LARGE_PAGE", 1):
-        with_index(workspace, lambda index: sync(workspace, index))
-    assert not verify(workspace).differences
+    assert made.call_count == 1 and not verify(workspace).differences
 
 
 def test_reflect_leaves_a_fresh_index(tmp_path: Path) -> None:

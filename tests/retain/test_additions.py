@@ -82,7 +82,7 @@ def test_a_fact_outside_of_retain_does_not_stand_there_yet() -> None:
 
 def test_spans_of_names_the_first_place_of_each_fact() -> None:
     page = parse_page("## Retain\n- W: a\n- W: b ^x\n- W: a\n")
-    assert spans_of(page) == {Fact(Kind.WORLD, "a"): Span(2, 2), Fact(Kind.WORLD, "b"): Span(3, 3)}
+    assert spans_of(page)[0] == {Fact(Kind.WORLD, "a"): Span(2, 2), Fact(Kind.WORLD, "b"): Span(3, 3)}
 
 
 def test_two_values_of_one_slot_at_once() -> None:
@@ -99,7 +99,7 @@ def check_added(before: str, told: list[Fact]) -> None:
     page = parse_page(after)
     lines, old = split_lines(after.removeprefix("\ufeff")), split_lines(before.removeprefix("\ufeff"))
     assert lines[: len(old)] == old
-    spans = spans_of(page, replaced=True) | spans_of(page)
+    spans = spans_of(page)[1]
     assert [place for place, _ in made.places] == [spans[replace(fact, block_id=None)] for fact in told]
     facts_before = [entry.fact for entry in parse_page(before).entries if entry.fact]
     facts_after = [entry.fact for entry in page.entries if entry.fact]

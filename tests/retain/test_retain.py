@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from face_helpers import memory_on
@@ -15,6 +16,9 @@ from strategies import examples
 from memctl.errors import MemctlError, OutsideWorkspace, PageUnreadable, Refused, Usage
 from memctl.facts import Citation, Fact, Kind
 from memctl.index.open_memory import OpenMemory
+from memctl.index.queries.entity_names import mentioned
+from memctl.index.rows import valid
+from memctl.index.sync import verify
 from memctl.markdown.page import parse_page, split_lines
 from memctl.notes.files import MAX_PAGE
 from memctl.notes.workspace import Workspace
@@ -65,8 +69,9 @@ def test_a_fact_goes_under_retain_at_the_end(workspace: Workspace, before: str, 
 
 
 def test_the_log_of_any_day(workspace: Workspace) -> None:
+    keep(workspace, "One")
     done = retain(memory_on(workspace), [read_fact("One")], DAY.replace(year=987, month=1, day=2))
-    assert str(done.kept[0].citation) == "memory/0987-01-02.md#L5"
+    assert str(done.kept[0].citation) == "memory/0987-01-02.md#L5" and not done.kept[0].already
 
 
 def test_many_facts_are_one_write(workspace: Workspace) -> None:
@@ -107,12 +112,10 @@ def test_what_is_kept_is_read_back_from_its_citation_and_nothing_else_changes(
 
 
 def test_the_same_line_again_says_where_it_stands(workspace: Workspace) -> None:
-    first = keep(workspace, "One").kept[0]
-    page = workspace.root / LOG
+    first, page = keep(workspace, "One").kept[0], workspace.root / LOG
     page.write_text("A new first line.\n" + page.read_text())
     again = keep(workspace, "One").kept[0]
-    assert again.already
-    assert again.ref == first.ref
+    assert again.already and again.ref == first.ref
     assert cited(workspace, again.citation) == "- W: One"
     assert page.read_text().count("One") == 1
 
@@ -125,11 +128,6 @@ def test_the_same_line_on_another_page_of_the_day(workspace: Workspace) -> None:
         (f"{LOG}#L5", False),
     ]
     assert keep(workspace, "One").kept[0].already
-
-
-def test_another_day_another_line(workspace: Workspace) -> None:
-    keep(workspace, "One")
-    assert not retain(memory_on(workspace), [read_fact("One")], DAY.replace(day=28)).kept[0].already
 
 
 def test_a_page_of_the_day_that_cannot_be_read_is_passed_over(workspace: Workspace) -> None:
@@ -224,6 +222,18 @@ def test_trouble_with_the_index_is_a_warning(workspace: Workspace, monkeypatch: 
 def test_a_fact_is_indexed_at_once(workspace: Workspace) -> None:
     keep(workspace, "One")
     assert synced(workspace).read == 0
+
+
+def test_lines_beside_many_cost_what_is_new(workspace: Workspace) -> None:
+    """Told here, or put between them by a merge: no line that was read is read again, and names are asked for once."""
+    memory, page = memory_on(workspace, DAY), workspace.root / LOG
+    memory.retain([f"W @Name{number}: On {number} May" for number in range(1, 30)])
+    names, rows = "memctl.index.queries.entity_names.mentioned", "memctl.index.rows.valid"
+    with patch(names, wraps=mentioned) as asked, patch(rows, wraps=valid) as read:
+        memory.retain(["W @Zed: One", "W @Yak: Two", "W @Xen: Three"])
+        page.write_text(page.read_text().replace("- W @Name9", "- W @Bob: Four\n- W @Name9"))
+        assert memory.recall("four").hits and (asked.call_count, read.call_count) == (1, 4)
+    assert not verify(workspace).differences
 
 
 @pytest.mark.parametrize("before", [None, "", HEAD + "- W: half", "# D\r\n\r\nText"])

@@ -135,15 +135,24 @@ def near_name(memory: OpenMemory, name: str) -> str | None:
 
     from ...language.phonetic import transliterate
 
+    def spelled() -> dict[str, tuple[str, str]]:  # by key, with its sound
+        known = {key: key for key, _ in mentioned(memory.index)}
+        known |= {entity_key(own): own for each in all_entities(memory.index) for own in each.names}
+        return {key: (own, transliterate(key)) for key, own in known.items()}
+
+    def closest(word: str, others: Iterable[str]) -> str:
+        letters, most = set(word), 1 - _ALIKE + 1e-9
+        likely = [one for one in others if len(letters ^ {*one}) <= most * (len(word) + len(one))]
+        return "".join(get_close_matches(word, likely, 1, _ALIKE))
+
     key = entity_key(bare_name(name))
-    known = {other: other for other, _ in mentioned(memory.index) if other != key}
-    known |= {entity_key(own): own for each in all_entities(memory.index) for own in each.names}
-    sounds = {transliterate(own): own for own in known}
-    near = get_close_matches(key, known, 1, _ALIKE)
-    near = near or [sounds[found] for found in get_close_matches(transliterate(key), sounds, 1, _ALIKE)]
-    if not near or re.findall(r"\d+", near[0]) != re.findall(r"\d+", key):
+    known = memory.index.remembered("spelled", spelled)
+    sounds = {own: sound for own, (_, sound) in known.items() if own != key}
+    heard = {sound: own for own, sound in sounds.items()}
+    near = closest(key, sounds) or heard.get(closest(transliterate(key), heard))
+    if not near or re.findall(r"\d+", near) != re.findall(r"\d+", key):
         return None
-    found = known[near[0]]
+    found = known[near][0]
     lines = reread(memory.workspace, mentions_of(memory.index, [found], 1).get(found, ()))
     written = (own for line in lines.values() for own in mentions("\n".join(line.raw)) if entity_key(own) == found)
     return next(written, found)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from ...facts import Citation, Kind, Period, grouped, several
 from ...markdown.attributes import FILTERS
 from ...markdown.grammar import OPINIONS
-from ..index import SELECT_STORED, Index
+from ..index import SELECT_ROW, SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, SHORT, idf, match_expression, row_id, select_terms
 from ..row import Row
 
@@ -433,13 +433,10 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
         yield from index.each(sql)
 
 
-def indexed_terms(index: Index, path: str) -> dict[tuple[str, int], str]:
-    """The search terms of the lines of a page, by role and digest."""
-    sql = (
-        "SELECT entry.role, entry.digest, words.own || words.aside FROM page JOIN entry ON entry.page = page.id "
-        "JOIN words ON words.rowid = entry.id WHERE page.path = ?"
-    )
-    return {(role, digest): own for role, digest, own in index.rows(sql, (path,))}
+def indexed_rows(index: Index, path: str) -> dict[tuple[str, int], Row]:
+    """The rows of a page by role and digest."""
+    found = index.rows(SELECT_ROW.replace("entry.page =", "page.path ="), (path,))
+    return {(row.role, row.digest): row for row in map(Row._make, found)}
 
 
 _HEADS = f"page = (SELECT id FROM page WHERE path = '{OPINIONS}') AND kind = 'opinion'"

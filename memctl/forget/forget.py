@@ -41,7 +41,7 @@ from ..facts import Citation, Kind, grouped
 from ..index.open_memory import OpenMemory, drop_recalled
 from ..index.queries import traces as queries
 from ..index.queries.entries import by_refs
-from ..index.rows import rows_of
+from ..index.rows import refs_on
 from ..index.sync import sync
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.blocks import unmanaged_lines
@@ -328,10 +328,10 @@ class _ForgetPlanner:
 
     def _note_new_ids(self, path: str, before: str, after: str) -> None:
         """Note which lines bear another id once a page is redacted: a twin takes the id of the one that goes."""
-        ref_on = {row.line: row.ref for row in rows_of(path, as_indexed(after)).rows if row.block is None}
-        for row in rows_of(path, as_indexed(before)).rows:
-            if not tells_nothing(row.ref) and row.block is None and ref_on.get(row.line, row.ref) != row.ref:
-                self._new_ids[row.ref] = ref_on[row.line]
+        new = refs_on(path, as_indexed(after), blocks=False)
+        for line, ref in refs_on(path, as_indexed(before), blocks=False).items():
+            if not tells_nothing(ref) and new.get(line, ref) != ref:
+                self._new_ids[ref] = new[line]
 
     def clean_beliefs(self) -> None:
         """Plan bank/opinions.md: no evidence that is gone, no belief that only repeats what is gone."""

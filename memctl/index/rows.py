@@ -73,10 +73,12 @@ def iter_rows(path: str, text: str, held: Held | None = None) -> PageRows:
     return PageRows(path, day, title, entity, _rows(path, page, front or {}, held or {}), tuple(problems))
 
 
-def refs_on(path: str, page: Page) -> dict[int, str]:
-    """The id of the entry on each line: twins on a page have different ids."""
+def refs_on(path: str, text: str, blocks: bool = True) -> dict[int, str]:
+    """The id of the entry on each line, without `blocks` of those outside: twins have different ids."""
+    page = parse_page(text, path in FACT_PAGES)
     reader = _EntryReader(path, page, {})
-    return {e.span.line: reader.ref(e, _names(e)) for _, e in zip(_ordinals(page.entries), page.entries, strict=False)}
+    refs = [(e, reader.ref(e, _names(e))) for e in page.entries]
+    return {e.span.line: ref for e, ref in refs if blocks or not e.block}
 
 
 def _stray_facts(page: Page) -> Iterator[tuple[int, Problem]]:

@@ -199,7 +199,7 @@ def retain(
     if not dry_run:
         for other in sorted({known[key].citation.path for key in bare if key in known}):
             confirm(workspace, other)
-    refs = refs_on(path, parse_page(before + added.text))
+    refs = refs_on(path, before + added.text)
     for fact, (span, already) in zip(here, added.places, strict=True):
         kept = RetainedFact(Citation(path, span.line, span.end_line), refs[span.line], fact, already)
         known[replace(fact, block_id=None)] = kept
@@ -248,14 +248,14 @@ def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Re
     Without those of slots: the order of lines on one page says which value is the newest.
     """
     found: dict[Fact, RetainedFact] = {}
-    for file in sorted((workspace.root / "memory").glob(f"{day}-*.md")):
-        other = f"memory/{file.name}"
+    for page in sorted((workspace.root / "memory").glob(f"{day}-*.md")):
+        other = f"memory/{page.name}"
         try:
-            page = parse_page(read_page(workspace, other).text)
+            text = read_page(workspace, other).text
         except MemctlError:
             continue
-        refs = refs_on(other, page)
-        for fact, span in spans_of(page)[0].items():
+        refs = refs_on(other, text)
+        for fact, span in spans_of(parse_page(text))[0].items():
             if _slot(fact) is None:
                 found[fact] = RetainedFact(Citation(other, span.line, span.end_line), refs[span.line], fact, True)
     return found

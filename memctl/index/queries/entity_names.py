@@ -135,7 +135,7 @@ def near_name(memory: OpenMemory, name: str) -> str | None:
 
     from ...language.phonetic import transliterate
 
-    def spelled() -> dict[str, tuple[str, str]]:  # by key, with its sound
+    def spelled() -> dict[str, tuple[str, str]]:
         known = {key: key for key, _ in mentioned(memory.index)}
         known |= {entity_key(own): own for each in all_entities(memory.index) for own in each.names}
         return {key: (own, transliterate(key)) for key, own in known.items()}

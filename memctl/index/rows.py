@@ -206,7 +206,8 @@ class _EntryReader:
             "line": entry.span.line, "end_line": entry.span.end_line, "heading": entry.heading,
             "private": int(entry.span.line in self.hidden),
         }  # fmt: skip
-        if held and self.is_log and held.block == entry.block:
+        # Front matter that the page had then may have said where its lines came from.
+        if held and self.is_log and (held.block, held.origin) == (entry.block, fact.source or "owner"):
             return held._replace(**place)
         own = held.own if held else joined_terms(without_sealed(_searched(entry, raw)))
         day = self.day or _own_day(entry)

@@ -72,6 +72,7 @@ def _is_known(step: Pending) -> bool:
 
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
+LARGE_PAGE = 1 << 21  # bytes of a page from which what the index holds of it would take too much memory beside it
 _TOGETHER = 20  # pages that one of them is given at a time
 
 
@@ -105,7 +106,8 @@ def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = 
         return Read(problem=getattr(error, "reason", error.what))
     rows = None
     if page.sha256 != sha256:
-        rows = iter_rows(path, page.text, indexed_rows(index, path) if index and sha256 else None)
+        asks = index and sha256 and len(page.text) < LARGE_PAGE
+        rows = iter_rows(path, page.text, indexed_rows(index, path) if index and asks else None)
     return Read(rows, page.status, page.sha256, page.looked_ns, page.warning)
 
 

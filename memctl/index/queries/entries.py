@@ -434,9 +434,9 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
 
 
 def indexed_rows(index: Index, path: str) -> dict[tuple[str, int], Row]:
-    """The rows of a page by role and digest."""
+    """The rows of a page by role and digest, but for those of tables, which may become heads of one."""
     found = index.rows(SELECT_ROW.replace("entry.page =", "page.path ="), (path,))
-    return {(row.role, row.digest): row for row in map(Row._make, found)}
+    return {(row.role, row.digest): row for row in map(Row._make, found) if row.role != "row"}
 
 
 _HEADS = f"page = (SELECT id FROM page WHERE path = '{OPINIONS}') AND kind = 'opinion'"

@@ -230,7 +230,9 @@ def test_verify_compares_the_index_as_it_stands_and_leaves_nothing_behind(worksp
     ("memory/2025-11-20.md", "| Peter | Milan |\n|---|---|\n| Ann | Oslo |\n\ntext\n\n| Day | Where |\n|---|---|\n| Peter | Milan |\n", None),
     ("notes/a.md", "| Day | Where |\n|---|---|\n| Peter | Milan |\n", "| Peter | Milan |\n|---|---|\n| Day | Where |\n"),
 ])  # fmt: skip
-def test_lines_that_stay_are_read_as_their_page_is_now(tmp_path: Path, page: str, before: str, after: str | None) -> None:
+def test_lines_that_stay_are_read_as_their_page_is_now(
+    tmp_path: Path, page: str, before: str, after: str | None
+) -> None:
     """Without the front matter that named an origin, and where a row of a table becomes its head."""
     workspace = make_workspace(tmp_path, {page: before})
     index(workspace)

@@ -292,6 +292,8 @@ def test_one_loud_day_is_no_trend() -> None:
     for strength in (1.0, 0.5, 0.25):  # what is chance goes by how many there are, however little each weighs
         assert ledger([stated(0.5), *votes("+--" * 7 + "++-" * 7, strength)]).trend == "rising"
         assert ledger([stated(0.5), *votes("+-" * 20 + "++-" * 13, strength)]).trend == "steady"
+        halves = votes("+-+--" * 4, strength / 2), votes("++-" * 7, strength, start=21)  # .40 and .67
+        assert ledger([stated(0.5), *halves[0], *halves[1][:20]]).trend == "steady"
 
 
 def test_an_anchor_is_no_trend() -> None:

@@ -58,15 +58,9 @@ AB = {frozenset(("aa", "bb"))}
 def test_the_fixture_has_its_two_conflicts_and_no_other(tmp_path: Path) -> None:
     workspace = Workspace(fixture_copy(tmp_path))
     nets, sex = found(workspace)
-    assert [hit.ref for hit in nets.sides] == ["nets-11", "nets-12"]
-    assert (nets.rule, nets.reason) == ("conflict: number", "11 nets against 12 nets")
     places = "memory/2025-11-18.md#L14 and memory/2025-11-18.md#L15"
     assert str(nets) == f"conflict: number: 11 nets against 12 nets: {places}"
     assert str(replace(nets, reason="")) == f"conflict: number: {places}"
-    assert [str(hit.source) for hit in nets.sides] == ["memory/2025-11-18.md#L14", "memory/2025-11-18.md#L15"]
-    assert [hit.ref for hit in sex.sides] == ["sex-bill", "sex-dna"]
-    assert (sex.rule, sex.reason) == ("conflict: opposite", "female against male")
-    assert sex.sides[1].origin == "import:lab"
     assert sex.about == ("Dumpling",)
     assert found(workspace, "K-417") == [sex]
     assert found(workspace, "Curlew") == []
@@ -104,6 +98,12 @@ def test_of_several_who_are_named_each_is_asked_for(tmp_path: Path, name: str) -
     for about in (name, name.replace("-", " "), "Otter"):
         assert [{hit.ref for hit in each.sides} for each in found(workspace, about)] == [{"aa", "bb"}]
     assert found(workspace, "Hill") == found(workspace, "Lee") == found(workspace, "nobody") == []
+
+
+@pytest.mark.parametrize("said", ["Opens at {} now", "Теперь открывается в {} часов", "现在{}点开门"])
+def test_of_a_change_to_and_fro_the_newest_is_listed(tmp_path: Path, said: str) -> None:
+    lines = (f"11-0{day} W @A: {said.format(9 + day % 2)} ^day{day}" for day in range(1, 5))
+    assert pairs(told(tmp_path, *lines)) == {frozenset(("day3", "day4"))}
 
 
 def test_aliases_are_one_bearer(tmp_path: Path) -> None:
@@ -196,11 +196,6 @@ def test_copies_observations_and_belief_heads_are_no_sides(tmp_path: Path) -> No
         },
     )
     assert found(workspace) == []
-
-
-def test_twins_are_listed_once(tmp_path: Path) -> None:
-    fish = [f"{day} W @A: Eats fish." for day in ("10-30", "11-02", "11-05")]
-    assert len(found(told(tmp_path, *fish, "11-16 W @A: Does not eat fish."))) == 1
 
 
 def test_private_lines_and_the_index_make_no_difference(tmp_path: Path) -> None:
@@ -395,46 +390,16 @@ def test_what_cannot_be_resolved(
 # -- the commands -----------------------------------------------------------------------------------------------------
 
 
-def test_the_command_lists_both_sides_with_their_citations(tmp_path: Path) -> None:
-    root = fixture_copy(tmp_path)
-    done = call(["conflicts"], root)
-    assert done.code == 0
-    assert done.out == (
-        "1. conflict: number: 11 nets against 12 nets\n"
-        "   memory/2025-11-18.md#L14 · 2025-11-18 · world · Gull Spit, Irina Volkova ^nets-11\n"
-        "      The station has 11 nets; Irina has run them since 2009.\n"
-        "   memory/2025-11-18.md#L15 · 2025-11-18 · world · Gull Spit, Alex Petrov ^nets-12\n"
-        "      The station has 12 nets; Petrov counted them with a clicker.\n"
-        "2. conflict: opposite: female against male\n"
-        "   memory/2025-07-08.md#L19 · 2025-07-08 · world · Dumpling, Irina Volkova ^sex-bill\n"
-        "      The bird is a female, judging by the bill of 92 mm; Irina is sure.\n"
-        "   memory/2025-11-14.md#L11 · 2025-11-14 · world · Dumpling [untrusted: import:lab] ^sex-dna\n"
-        "      The bird is a male, by DNA from one feather; report 25-1190.\n"
-    )
-    assert "memctl resolve nets-11 --over nets-12" in done.err
-    assert call(["conflicts", "--about", "Curlew"], root).code == 1
-    listed = json.loads(call(["conflicts", "--json"], root).out)["conflicts"]
+def test_the_command_lists_both_sides_as_json(tmp_path: Path) -> None:
+    listed = json.loads(call(["conflicts", "--json"], fixture_copy(tmp_path)).out)["conflicts"]
     assert [side["id"] for side in listed[0]["sides"]] == ["nets-11", "nets-12"]
     assert listed[1]["sides"][1]["trusted"] is False
 
 
-def test_the_command_resolves(tmp_path: Path) -> None:
+def test_the_command_resolves_two_from_a_day_that_is_understood(tmp_path: Path) -> None:
     root = fixture_copy(tmp_path)
-    dry = call(["resolve", "nets-11", "--over", "nets-12", "--because", "hooks", "--dry-run"], root)
-    assert dry.code == 0
-    assert (
-        "+- W(t=2009-01-01..,why=hooks,corrects=nets-12) @Gull-Spit @Irina-Volkova: The station has 11 nets" in dry.out
-    )
-    done = call(["resolve", "nets-11", "--over", "nets-12", "--because", "hooks"], root)
-    assert done.out.startswith("memory/2025-11-30.md#L")
-    assert call(["resolve", "sex-bill", "sex-dna", "--both"], root).code == 0
-    gone = call(["conflicts"], root)
-    assert (gone.code, gone.out, gone.err) == (1, "", "nothing disagrees\n")
-    assert call(["resolve", "nets-11"], root).code == 2
     assert call(["resolve", "nets-11", "nets-12"], root).code == 2
-    assert call(["resolve", "nets-11", "--over", "nets-12", "--from", "2025-11-20", "-n"], root).code == 0
     assert call(["resolve", "nets-11", "--over", "nets-12", "--from", "whenever"], root).code == 2
-    assert call(["resolve", "nets-11", "--over", "f-nowhere1"], root).code == 1
 
 
 @pytest.mark.parametrize(

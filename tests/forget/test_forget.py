@@ -977,24 +977,6 @@ def run(words: str, root: Path) -> Done:
     return call(["forget", *words.split()], root)
 
 
-def test_the_command(tmp_path: Path) -> None:
-    """A dry run by default; applied, it names ids and places and never the text."""
-    root = fixture_copy(tmp_path)
-    before = snapshot(root)
-    shown = run("--id irina-short", root)
-    assert shown.code == 0 and "-- O(0.8) @Irina-Volkova: Prefers a night report" in shown.out
-    assert "1 line would be forgotten; --apply does it" in shown.err and snapshot(root) == before
-    done = run("--id irina-short --apply", root)
-    assert done.code == 0 and "forgotten: memory/2025-07-04.md#L14 ^irina-short\n" in done.out
-    assert (
-        "night report" not in done.both
-        and "stays: memory/2025-07-29.md#L22 ^short-thanks says for=irina-short" in done.err
-    )
-    again = run("--id irina-short --apply", root)
-    assert again.code == 0 and again.err == "forgotten before: memory/2025-07-04.md#L14\n" and again.out == ""
-    assert run("--source import:nowhere --apply", root).code == 1
-
-
 def test_as_json(tmp_path: Path) -> None:
     """The same as values."""
     root = fixture_copy(tmp_path)

@@ -56,16 +56,19 @@ def test_every_damage_is_healed() -> None:
     assert dict(ended) == {"healed": count}
 
 
-def test_a_word_index_that_does_not_fit_its_lines(workspace: Workspace, tmp_path: Path) -> None:
-    """Lines and sums are whole, and only the word index is that of another workspace: a recall would find nothing."""
-    other = make_workspace(tmp_path / "other", {LOG: "# Другое\n\nOther words, 别的词.\n"})
-    synced(other)
+@pytest.mark.parametrize("words", ["Other words, 别的词", "Лиса рыжая"])
+def test_a_word_index_that_does_not_fit_its_lines(tmp_path: Path, words: str) -> None:
+    """Lines and sums are whole, and only the word index is that of another workspace: of other words, or in another order."""
+    workspace, other = (make_workspace(tmp_path / text, {LOG: f"{text}.\n"}) for text in ("Рыжая лиса", words))
+    for each in (workspace, other):
+        synced(each)
     db = sqlite3.connect(index_path(workspace), isolation_level=None)
     db.execute("ATTACH ? AS other", (str(index_path(other)),))
     for table in ("words_data", "words_idx"):
         db.execute(f"DELETE FROM main.{table}")
         db.execute(f"INSERT INTO main.{table} SELECT * FROM other.{table}")
     db.close()
+    assert not recall(memory_on(workspace, DAY), read_query('"рыжая лиса"', DAY)).warnings
     assert rows(workspace) == rebuilt(workspace)
 
 

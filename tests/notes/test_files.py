@@ -43,19 +43,21 @@ def put(workspace: Workspace, data: bytes, path: str = LOG) -> Path:
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_page_is_read_as_it_is(workspace: Workspace) -> None:
-    put(workspace, b"\xef\xbb\xbfa\r\nb\rc")
-    page = read_page(workspace, LOG)
-    assert page.text == "\ufeffa\r\nb\rc"
-    assert page.warning is None
-    assert page.status.st_size == 9
+NOT_UTF8 = "line 2 is not UTF-8; unreadable bytes are shown as \ufffd"
 
 
-def test_bytes_that_are_not_utf8_are_shown_and_named_by_line(workspace: Workspace) -> None:
-    put(workspace, b"one\ntwo \xff\nthree\n")
+@pytest.mark.parametrize(
+    ("data", "text", "warning"),
+    [
+        (b"\xef\xbb\xbfa\r\nb\rc", "\ufeffa\r\nb\rc", None), (b"one\ntwo \xff\nthree\n", "one\ntwo \ufffd\nthree\n", NOT_UTF8),
+        *((data, data.decode(), None) for data in (b"- W: one\n\0\0\0\0", b"\0" * 40, b"- W: one\n\0\0\n- W: two\n")),
+    ],
+)  # fmt: skip
+def test_a_page_is_read_as_it_is(workspace: Workspace, data: bytes, text: str, warning: str | None) -> None:
+    """Zeros that a power failure left do not make it unreadable; bytes that are not UTF-8 are named by line."""
+    put(workspace, data)
     page = read_page(workspace, LOG)
-    assert page.text == "one\ntwo \ufffd\nthree\n"
-    assert "line 2 is not UTF-8" in (page.warning or "")
+    assert (page.text, page.warning, page.status.st_size) == (text, warning, len(data))
 
 
 @pytest.mark.parametrize(
@@ -66,12 +68,6 @@ def test_bytes_that_are_not_utf8_are_shown_and_named_by_line(workspace: Workspac
 def test_a_binary_is_no_page(workspace: Workspace, data: bytes) -> None:
     put(workspace, data)
     assert refusal(lambda: read_page(workspace, LOG)) == f"PageUnreadable: {LOG}: binary, not text; {CORRECT}"
-
-
-@pytest.mark.parametrize("data", [b"- W: one\n\0\0\0\0", b"\0" * 40, b"- W: one\n\0\0\n- W: two\n"])
-def test_zeros_that_a_power_failure_left_do_not_make_a_page_unreadable(workspace: Workspace, data: bytes) -> None:
-    put(workspace, data)
-    assert read_page(workspace, LOG).text == data.decode()
 
 
 def test_a_page_of_8_mib_is_read_and_a_longer_one_is_named(workspace: Workspace) -> None:
@@ -86,12 +82,18 @@ def test_a_page_of_8_mib_is_read_and_a_longer_one_is_named(workspace: Workspace)
     assert append(workspace, LOG, lambda _: "ab").added == "\nab"
 
 
-def test_a_missing_page_and_a_folder_are_unreadable(workspace: Workspace) -> None:
+def test_a_missing_page_a_folder_and_a_disk_that_fails_are_unreadable(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = (
         f"PageUnreadable: {LOG}: No such file or directory; it was moved or deleted: `memctl docs` lists what is there"
     )
     assert [refusal(lambda: act(workspace, LOG)) for act in (read_page, confirm)] == [told] * 2  # noqa: B023
     assert refusal(lambda: read_page(workspace, "memory")) == f"PageUnreadable: memory: not a regular file; {CORRECT}"
+    with monkeypatch.context() as disk:
+        failing(disk, "fstat", errno.EIO)
+        told = refusal(lambda: read_page(workspace, "memory"))
+    assert told == f"PageUnreadable: memory: Input/output error; {CORRECT}"
 
 
 ACTS = pytest.mark.parametrize(

@@ -456,6 +456,17 @@ def test_the_next_replace_in_the_folder_takes_it_away_too(
     assert beside(workspace) == ["Atlas.md"]
 
 
+def test_what_a_killed_removal_left_goes_too(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "STALE_SECONDS", -1.0)
+    files.prepare_memory(workspace)
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr(module.Path, "unlink", lambda _: 1 / 0)
+        module.remove_page(workspace, PAGE, b"old\n")
+    assert len(beside(workspace)) == 1 and not page_of(workspace).exists()
+    with writing_alone(workspace, "undo"):
+        assert beside(workspace) == []
+
+
 @swapping
 @pytest.mark.parametrize("went_on", [False, True])
 def test_a_save_that_was_to_be_given_back_when_the_process_was_killed_is_not_lost(

@@ -168,6 +168,20 @@ def test_which_lines_are_hidden_and_which_came_from_outside(update_corpus: bool)
     assert without_ids(made, lambda refs: refs) == made and without_ids("no id", lambda refs: 1 / 0) == "no id"  # type: ignore[arg-type,return-value]
 
 
+@pytest.mark.parametrize("front", ["meta:\n  src: web", "src: >-\n  web:example.com"])
+def test_front_matter_that_may_name_an_outside_source_speaks_for_the_whole_page(front: str) -> None:
+    """Read as text or as YAML: by either it is not the owner's."""
+    assert outside_lines_of_text(f"---\n{front}\n---\n- W: text\n") is None
+
+
+def test_bytes_that_nobody_may_see_are_told_to_nobody_else(tmp_path: Path) -> None:
+    workspace = write_pages(tmp_path, {})
+    for at, lines in enumerate((b"- W(private): caf\xe9\n- W: tea\n", b"- W(private): tea\n- W: caf\xe9\n")):
+        (tmp_path / f"memory/2025-11-0{at}.md").write_bytes(lines)
+    of_private, of_other = ask(workspace, "tea").warnings
+    assert of_private != of_other and public(workspace, "tea").warnings == (of_other,)
+
+
 def test_private_lines_are_no_hits_and_no_bridges(tmp_path: Path) -> None:
     """Not found by their words, not among the newest, no way over them; nothing that only they lead to."""
     workspace = write_pages(tmp_path, BRIDGE)

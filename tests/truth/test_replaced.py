@@ -26,11 +26,11 @@ from memctl.truth.replaced import may_replace, orders, replaced_since
 DAYS = date(2025, 10, 1), date(2025, 11, 1)
 
 
-def judged(one: str, other: str, kind: Kind = Kind.NOTE, names: str = "", together: bool = False) -> str:
-    """The rule by which the newer of two lines replaces the older; empty for none."""
+def judged(one: str, other: str, kind: Kind = Kind.NOTE, names: str = "", later: Kind | None = None) -> str:
+    """The rule by which the newer of two lines (of another kind where `later` is given) replaces the older; empty for none."""
     about = frozenset(terms(names))
-    days = (DAYS[0], DAYS[0]) if together else DAYS
-    found = judge_change(*(Statement(text, about, kind, day) for text, day in zip((one, other), days, strict=True)))
+    sides = (one, kind, DAYS[0]), (other, later or kind, DAYS[1])
+    found = judge_change(*(Statement(text, about, its, day) for text, its, day in sides))
     return found.judgement.rule if found else ""
 
 
@@ -75,8 +75,15 @@ def test_lines_that_both_hold_are_left_alone(why: str, one: str, other: str) -> 
 
 
 @pytest.mark.parametrize(("one", "other"), table("done-once"))
-def test_in_a_conversation_what_was_done_once_changes_no_number(one: str, other: str) -> None:
-    assert judged(one, other) == ""
+def test_what_was_done_once_changes_no_number(one: str, other: str) -> None:
+    """In a conversation, and where it is told as what happened; told as a fact, it does."""
+    kinds = (Kind.NOTE, None), (Kind.WORLD, Kind.EXPERIENCE), (Kind.WORLD, Kind.WORLD)
+    assert [judged(one, other, kind, "Anna", later) for kind, later in kinds] == ["", "", "replaced: value"]
+
+
+@pytest.mark.parametrize(("little", "much", "newer"), table("brief-notes-that-change"))
+def test_a_word_of_change_beside_one_shared_word_is_enough_in_brief_notes(little: str, much: str, newer: str) -> None:
+    assert [judged(older, newer) for older in (little, much)] == ["replaced: change", ""]
 
 
 @pytest.mark.parametrize(("who", "older", "of_owner", "of_them"), table("lines-without-a-name"))
@@ -93,6 +100,11 @@ def test_a_line_without_a_name_is_the_owners_unless_its_text_says_whose(
 def test_an_opinion_is_changed_by_a_guess_and_a_fact_is_not(one: str, other: str) -> None:
     rules = [judged(one, other, kind, "Anna") for kind in (Kind.OPINION, Kind.WORLD)]
     assert rules == ["replaced: change", "replaced: hearsay"]
+
+
+@pytest.mark.parametrize("line", ["The plaster takes 1:{} litres.", "В раствор идёт 1:{} литра.", "灰浆是1:{}升。"])
+def test_a_ratio_is_a_number(line: str) -> None:
+    assert judged(line.format(3), line.format(4)) == "replaced: value"
 
 
 @pytest.mark.parametrize(("one", "other"), table("facts-asked-about"))
@@ -245,10 +257,31 @@ def test_others_learn_nothing_from_a_value_that_they_guess(tmp_path: Path, name:
 )  # fmt: skip
 def test_the_first_line_of_a_slot_may_replace_one_in_plain_words(tmp_path: Path, older: str, newer: str) -> None:
     """Its slot knows of no other version."""
-    memory = memory_on(told(tmp_path, f"10-03 W @Atlas: {older} ^aa", f"11-04 W(key=store) @Atlas: {newer} ^bb"))
+    assert offered(told(tmp_path, f"10-03 W @Atlas: {older} ^aa", f"11-04 W(key=store) @Atlas: {newer} ^bb"))
+
+
+def offered(workspace: Workspace) -> list[str]:
+    """Why each earlier line is offered to the one with the id bb."""
+    memory = memory_on(workspace)
     memory.run(lambda opened: opened.sync_for_read())
-    offered = memory.run(lambda at: may_replace(at, by_refs(at.index, ["bb"])[0]))
-    assert [pair.older.ref for pair in offered] == ["aa"]
+    found = memory.run(lambda at: may_replace(at, by_refs(at.index, ["bb"])[0]))
+    return [pair.judgement.reason for pair in found]
+
+
+@pytest.mark.parametrize(("state", "done", "best"), table("records-that-beat-a-state"))
+def test_what_happened_takes_the_place_of_a_state_by_one_word_where_it_is_a_record(
+    tmp_path: Path, state: str, done: str, best: str
+) -> None:
+    for newer, why in ((done, "one of few"), (best, "shared words")):
+        assert offered(told(tmp_path / why, f"10-03 W @Vera: {state}", f"11-04 W @Vera: {newer} ^bb")) == [why]
+
+
+@pytest.mark.parametrize("lines", table("alike-but-for-days-to-come"))
+def test_lines_that_are_alike_but_for_days_to_come_both_hold(tmp_path: Path, lines: list[str]) -> None:
+    for (one, other), rules in ((lines[:2], ["replaced: alike"]), (lines[2:], [])):
+        memory = memory_on(told(tmp_path / str(rules), f"11-03 W @Vera: {one}", f"11-20 W @Vera: {other}"))
+        memory.run(lambda opened: opened.sync_for_read())
+        assert [pair.judgement.rule for pair in memory.run(replaced_since)] == rules
 
 
 def test_a_line_may_name_several(tmp_path: Path) -> None:

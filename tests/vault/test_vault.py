@@ -326,6 +326,8 @@ def test_recipients_come_and_go(root: Path, tmp_path: Path, monkeypatch: pytest.
     own = next(key for key, here in _vault(root).recipients().items() if here)
     told = "Refused: refused: without it no key here would open the lines; add another key of yours first"
     assert refusal(lambda: _vault(root).change("remove", own)) == told
+    tried = call(["vault", "remove", theirs, "--dry-run"], root).out
+    assert f"-{theirs}\n" in tried and tried.count("\n+- W") == len(TEXTS) == len(_opened(root))
     assert call(["vault", "remove", theirs], root).out == "4 lines sealed again\n"
     old = _ciphertexts(root)
     assert call(["vault", "rekey"], root).out == "4 lines sealed again\n"

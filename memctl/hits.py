@@ -6,8 +6,6 @@ MCP and their schemas follow; text by a row of `TEXT`. What does not follow from
 docs lists the keys: CHANGELOG.md alone tells. Its test is a line of tests/data/recall.jsonl; `make recorded` writes the answers that tests keep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

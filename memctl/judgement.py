@@ -6,8 +6,6 @@ of 100 on text that nobody wrote it for; then it is written, with its reason. Ev
 shows the newer of two lines first, and marks the older one.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import NamedTuple
 

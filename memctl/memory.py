@@ -118,7 +118,7 @@ def open_memory(
     clock = datetime.now if now is None else partial(moment, moment(now))
     if not resident:
         command = f"{clock().isoformat(timespec='seconds')} {os.urandom(4).hex()}"
-        return Memory(replace(workspace, command=command), clock, tell=tell)
+        return Memory(workspace._replace(command=command), clock, tell=tell)
     from .index.resident import Resident
 
     return Memory(workspace, clock, tell=tell, resident=Resident(workspace))
@@ -209,7 +209,7 @@ class Memory(OpenMemory):
             done.notes += check.brought_back(memory, last.pages if last else {})
 
         command = self.workspace.command and f"{self.workspace.command} reflect"  # undo --skip goes past it
-        memory = self.with_workspace(replace(self.workspace, command=command))
+        memory = self.with_workspace(self.workspace._replace(command=command))
         return reflect.reflect(memory, since=first, dry_run=dry_run, propose=propose, then=ask)
 
     def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:

@@ -5,8 +5,6 @@ merely looks alike stays text, and nothing in code, quotes, comments or thinking
 reported and left where it is. Linear in the text, whatever that is.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence

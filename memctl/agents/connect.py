@@ -4,8 +4,6 @@ The only writer of files outside a workspace: in place of what was read, through
 stands in `.memory/connect.json`, so that it can be taken out to the byte.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -138,7 +137,7 @@ def answer_hook(
     # Without a model, which makes hooks no more often right (docs/retrieval.md). What the index lacks after a second comes
     # with the next call.
     settings = workspace.settings._replace(model="none", sync_seconds=min(workspace.settings.sync_seconds, _SYNC))
-    workspace = replace(workspace, settings=settings)
+    workspace = workspace._replace(settings=settings)
     memory = Memory(workspace, lambda: now)
     if event == "prompt":
         text = _beside(memory, given.get("prompt"))

@@ -4,8 +4,6 @@ Pure steps from text to text: every other byte stays. What is there already and 
 the text is not touched. docs/connect.md names the page of each host's documentation that a format follows.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence

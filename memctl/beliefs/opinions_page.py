@@ -3,8 +3,6 @@
 What is written are the numbers and the evidence, brought up to date; everything else stays as it was.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date

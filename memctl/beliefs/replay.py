@@ -4,8 +4,6 @@ The result depends on the facts and on what people changed by hand, never on ear
 in which files arrived: what reflect wrote within the window is found again, or goes.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -130,17 +131,20 @@ app = typer.Typer(
 
 
 def load(arguments: list[str]) -> typer.Typer:
-    """The command line with the commands that `arguments` ask for; all of them where that is not one command's name.
+    """The command line with the command that `arguments` begin with; with all where that is no command's name.
 
-    Commands cost start-up even where they are not called (0.4 ms each), so the module of one joins when it is.
+    Commands cost start-up even where they are not called (0.4 ms each), so only the one that is called is made.
     """
-    first = next((word for word in arguments if not word.startswith("-")), "")
-    for module in [_MODULES[first]] if first in _MODULES else _MODULES.values():
-        importlib.import_module(f".{module}", __package__)
-    order = list(_MODULES)
-    app.registered_commands.sort(key=lambda each: order.index(each.name or ""))
-    app.registered_groups.sort(key=lambda each: order.index(each.name or ""))
-    return app
+    wanted = [word for word in arguments[:1] if word in _MODULES] or list(_MODULES)
+    for name in wanted:
+        importlib.import_module(f".{_MODULES[name]}", __package__)
+
+    def chosen(declared: list[Any]) -> list[Any]:
+        return sorted((each for each in declared if each.name in wanted), key=lambda each: wanted.index(each.name))
+
+    made = copy(app)
+    made.registered_commands, made.registered_groups = chosen(app.registered_commands), chosen(app.registered_groups)
+    return made
 
 
 def _print_version(wanted: bool) -> None:

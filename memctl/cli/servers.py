@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, time as time_of_day, timedelta
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -111,7 +110,7 @@ def watch(
         return given + timedelta(seconds=time.monotonic() - start) if call.is_now_given else datetime.now()
 
     at = None if reflect_at is None else _time_of(reflect_at)
-    memory = Memory(replace(call.memory.workspace, command=None), clock, tell=call.out.note)
+    memory = Memory(call.memory.workspace._replace(command=None), clock, tell=call.out.note)
     if once:
         for noticed in memory.watch(None):
             _print_noticed(call, noticed, clock())

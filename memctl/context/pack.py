@@ -9,8 +9,6 @@
 Core, known, lessons and recent do not depend on the message: as long as their sources stay, they are the same bytes every turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import groupby

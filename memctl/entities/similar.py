@@ -1,7 +1,5 @@
 """Names that may mean the same: what is worth a question to a person, and never a reason to merge anything."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

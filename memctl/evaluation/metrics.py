@@ -12,8 +12,6 @@ where no hit does. Per question, over its gold items:
 A figure is the plain mean over questions.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The index: pages as rows in SQLite. heal.py opens it, queries/ read it; no other room speaks SQL."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

@@ -8,8 +8,6 @@ Every constant was settled on a development split of LoCoMo, BEAM and XQuAD toge
 all in one; a fifth more or less of any of them changes the mean of those figures by less than a point.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise

@@ -71,7 +71,7 @@ class OpenMemory:
         """The folder with its settings; those of a resident one are as they are now."""
         found = self.resident.workspace if self.resident and self._index is None else self._workspace
         hides = self._workspace.hides
-        return found if found.hides is hides else replace(found, hides=hides)
+        return found if found.hides is hides else found._replace(hides=hides)
 
     def public(self: M) -> M:
         """The same as others than the owner may see it: as if its private lines did not exist. For one call: it syncs here.
@@ -83,7 +83,7 @@ class OpenMemory:
         view = copy(self)
         view._owner = self
         view._known, refs = self.run(lambda at: (at.synced(), private_refs(at.index)))
-        view._workspace = replace(self.workspace, hides=refs)
+        view._workspace = self.workspace._replace(hides=refs)
         if refs:
             view._index = None
             view.resident = self.resident and self.resident.view(view._workspace)

@@ -1,7 +1,5 @@
 """Every cited line is read again before it is shown; one that moved is found by its content, one that is gone is not shown."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..errors import MemctlError
@@ -110,7 +109,7 @@ class Resident:
             with suppress(MemctlError):
                 read = read_settings(self._workspace.root / SETTINGS)
                 read = read._replace(model=self._workspace.settings.model)
-                self._workspace = replace(self._workspace, settings=read)
+                self._workspace = self._workspace._replace(settings=read)
             self._read_at = state
         return self._workspace
 

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
@@ -305,8 +305,7 @@ class _Sync:
 _SHOWN = 20  # differences that are worth reading
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(NamedTuple):
     """How many rows were compared, and the first differences."""
 
     rows: int
@@ -346,7 +345,7 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
 def _views(workspace: Workspace) -> list[Workspace]:
     """The public view of a workspace where it hides anything, else nothing."""
     hides = with_index(workspace, private_refs) if workspace.hides is None else None
-    return [replace(workspace, hides=hides)] if hides else []
+    return [workspace._replace(hides=hides)] if hides else []
 
 
 def verify(workspace: Workspace) -> Verified:

@@ -4,8 +4,6 @@
 bounded. What the earlier turn says is told along; what no earlier turn explains is nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterable

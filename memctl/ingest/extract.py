@@ -4,8 +4,6 @@ Each sentence of a person is judged by itself (statements.py) or with what was s
 assistant only what it did or found out. Two people who talk are both persons. One pass, bounded memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

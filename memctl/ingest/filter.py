@@ -4,8 +4,6 @@ Two looks: at a message, before anybody looks for facts in it (what was pasted o
 candidate. What the workspace knows already is ingest/dedup.py's to say.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

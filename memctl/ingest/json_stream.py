@@ -4,8 +4,6 @@ json.JSONDecoder wants the whole text, and a parser of events (ijson) gives no l
 counted, and json.loads reads what stands between them. Memory is bounded by the longest value, which is bounded too.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -1,7 +1,5 @@
 """What was said, turn by turn: the words that readers of transcripts and those who look for facts in them share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -162,7 +162,9 @@ def _analyse(chunk: str) -> tuple[str, ...]:
         is_operator = 2 <= len(chunk) <= 4 and _OPERATOR.fullmatch(chunk)
         return tuple(_spaced(chunk)) or ((chunk,) if is_operator else ())
     found: list[str] = []
-    for place, run in enumerate(unspaced().split(fold(chunk))):
+    folded = fold(chunk)
+    runs = unspaced().split(folded) if max(folded, default="") >= "\u0e00" else [folded]
+    for place, run in enumerate(runs):
         if place % 2:
             found += [*run, *map("".join, pairwise(run))]
         else:

@@ -6,8 +6,6 @@ order, and one function for each meaning turns it into days. Weeks start on Mond
 ("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21 days to today.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from contextlib import suppress

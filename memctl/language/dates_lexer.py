@@ -1,7 +1,5 @@
 """Text to the tokens that can stand in a time expression, by `dates.txt` of its languages; other words break a phrase."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import date

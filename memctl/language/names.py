@@ -1,7 +1,5 @@
 """Names of entities: how they are spelled in text, and when two spellings are the same name."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from bisect import bisect_left

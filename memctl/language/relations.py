@@ -9,8 +9,6 @@ Not all end another value (`Relation.closes`): a wider wording ("Moved to Hambur
 and a name of which only the shape is known fill an empty slot, and whether they replace a value is a question.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date

@@ -1,7 +1,5 @@
 """Where a sentence ends, what it quotes, who says it, which lines a machine wrote, and how it is meant (modality.txt)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -9,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .names import has_han
-from .words import HAN_CHARS, compiled, pattern, spoken_in, words_of
+from .words import HAN_CHARS, pattern, search, spoken_in, words_of
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
 _QUOTED = r"“[^”\n]{0,400}”|«[^»\n]{0,400}»|「[^」\n]{0,400}」|『[^』\n]{0,400}』|„[^“”\n]{0,400}[“”]|(?<!\w)\"[^\"\n]{0,400}\"(?!\w)"
@@ -107,7 +105,7 @@ def is_machine_line(line: str) -> bool:
 
 def says(section: str, text: str) -> bool:
     """True where a text holds a pattern of this section of modality.txt."""
-    return bool(compiled(pattern(spoken_in(text), "modality", section), re.IGNORECASE).search(text))
+    return any(search(pattern((each,), "modality", section), text) for each in spoken_in(text))
 
 
 def is_correction(text: str) -> bool:

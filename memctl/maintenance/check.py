@@ -1,7 +1,5 @@
 """Check: lint the workspace. Reads every page again; the index only helps to find what an id or a link points at."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Init: make a folder a workspace. Never overwrites; run twice, the second changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path

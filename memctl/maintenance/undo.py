@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import MemctlError, NothingFound, PageChanged, Refused
@@ -31,7 +31,7 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
 
     NothingFound where nothing is remembered, Refused after a forget. What was edited since is a problem of the answer.
     """
-    workspace = replace(memory.workspace, command=None)
+    workspace = memory.workspace._replace(command=None)
     with writing_alone(workspace, "undo"):
         records = journal.read_journal(workspace)
         commands = list(dict.fromkeys(each["command"] for each in reversed(records)))

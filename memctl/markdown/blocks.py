@@ -1,7 +1,5 @@
 """Managed blocks: the only parts of a page that memctl writes by itself. Every other byte of the page stays as it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The YAML front matter of a page: what it says, and edits of one key that leave every other line as it is."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -4,11 +4,9 @@
 `render_bullet` do the same for evidence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache, partial
 from posixpath import relpath
@@ -22,8 +20,7 @@ from ..language.words import compiled, languages, pattern
 from .attributes import ATTRIBUTES, BY_NAME, BadValue
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Why a line is not a fact: the 1-based column in the logical line, what is wrong, what to write instead."""
 
     column: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -194,7 +194,7 @@ class _PageReader:
             if isinstance(read, Fact):
                 self.entries.append(Entry(Role.FACT, span, logical, read.text, self.heading, read))
                 return
-            problem = replace(read, column=read.column + max(0, raw[0].find(content_of(Role.FACT, raw[:1]))))
+            problem = read._replace(column=read.column + max(0, raw[0].find(content_of(Role.FACT, raw[:1]))))
         told = problem if self.retain_level and block.depth <= 1 else None
         self.entries.append(Entry(role, span, logical, logical, self.heading, problem=told))
 

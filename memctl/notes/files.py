@@ -1,7 +1,5 @@
 """The only door to Markdown on disk: reads pages whole and safely, appends lines durably; and small files of the owner alone."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

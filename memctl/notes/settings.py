@@ -1,7 +1,5 @@
 """The settings of a workspace, as memctl.toml gives them. Unknown keys are errors, so that a misspelt one is noticed."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
@@ -38,12 +37,11 @@ class PageFile(NamedTuple):
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(NamedTuple):
     """A folder of Markdown; with `hides` a public view of it, which may append to a page, and changes none."""
 
     root: Path  # absolute and free of symbolic links
-    settings: Settings = Settings()  # noqa: RUF009 - a NamedTuple cannot change
+    settings: Settings = Settings()
     hides: frozenset[str] | None = None  # ids of private lines: pages are read without what cites them; pages left out
     command: str | None = None  # the call of the command line whose writes `undo` may take back
 
@@ -55,7 +53,7 @@ class Workspace:
     @property
     def whole(self) -> Workspace:
         """The same as its owner sees it."""
-        return replace(self, hides=None) if self.hides is not None else self
+        return self._replace(hides=None) if self.hides is not None else self
 
     @property
     def derived(self) -> Path:
@@ -64,7 +62,7 @@ class Workspace:
 
     def without_model(self) -> Workspace:
         """The same folder for one call by words only."""
-        return replace(self, settings=self.settings._replace(model="none"))
+        return self._replace(settings=self.settings._replace(model="none"))
 
     def contain(self, path: str) -> str:
         """`path` as a workspace path (forward slashes); OutsideWorkspace if it leads out, PageUnreadable if unusable."""

@@ -11,8 +11,6 @@ points (docs/retrieval.md, with what did not help).
 Then bounded factors adjust the relevance, exact twins become one, and what was replaced goes below what replaced it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date

@@ -5,8 +5,6 @@ from there to any line with that name, and on; where it comes to often is relate
 in particular, so no walk goes through it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

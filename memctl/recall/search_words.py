@@ -3,8 +3,6 @@
 Of a document the page as a whole counts too: what a note answers often stands in it here and there, a word in each line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

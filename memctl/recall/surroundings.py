@@ -1,7 +1,5 @@
 """What surrounds the hits of an answer: the token budget, what was searched in vain and why, how likely there is an answer at all."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The words lie in language/data/*/asked.txt. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, timedelta
@@ -16,7 +14,7 @@ from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
 from ..language.names import entity_key, has_han
 from ..language.sentences import speaker_on, split_sentences
-from ..language.words import compiled, languages, lines, pattern, without_yo, words_of
+from ..language.words import languages, lines, pattern, search, without_yo, words_of
 
 AROUND = 3  # days that "around" a time takes in on each side
 _FEW_MORE = 3  # words that may follow in a sentence of politeness
@@ -24,7 +22,7 @@ _FEW_MORE = 3  # words that may follow in a sentence of politeness
 
 @cache
 def _wording(section: str) -> re.Pattern[str]:
-    return re.compile(pattern(tuple(languages()), "asked", section), re.IGNORECASE)
+    return re.compile(pattern(languages(), "asked", section), re.IGNORECASE)
 
 
 class QuestionTimes(NamedTuple):
@@ -48,12 +46,14 @@ def question_times(words: str, today: date) -> QuestionTimes:
         times.append(widened(mention.period, AROUND) if near or so else mention.period)
         rest += before[: near.start()] if near else before
         end = mention.end + (so.end() if so else 0)
+    if not times:
+        return QuestionTimes((), False)
     anything, unspaced = _anything()
     left = set(terms(unspaced.sub(" ", rest + " " + words[end:]))) - anything - stop_terms()
     # 2025-11-27 is a word of lines, too.
     token = words.isascii() and len(words.split()) == 1 and any(map(str.isdigit, words))
     around = middles if times != middles else ()
-    return QuestionTimes(tuple(times), bool(times) and not left and not token, tuple(around))
+    return QuestionTimes(tuple(times), not left and not token, tuple(around))
 
 
 def widened(period: Period, days: int) -> Period:
@@ -72,7 +72,7 @@ def _anything() -> tuple[frozenset[str], re.Pattern[str]]:
 
 def has_wording(section: str, text: str) -> bool:
     """True for a text that a section of asked.txt fits: a question ("why", "when"), or a line that answers one ("because")."""
-    return bool(_wording(section).search(without_yo(text)))
+    return bool(search(pattern(languages(), "asked", section), without_yo(text)))
 
 
 def without_value_asked(words: str) -> str:
@@ -102,7 +102,7 @@ def capitals(words: str) -> list[str]:
 def _by_form(words: str, known: Collection[str]) -> set[str]:
     """Of the known keys of slots, those that a question asks for by its form."""
     rows = (line.split(" = ", 1) for name in languages() for line in lines(name, "asked").get("slots", ()))
-    return {key for key, said in rows if key in known and compiled(said, re.IGNORECASE).search(without_yo(words))}
+    return {key for key, said in rows if key in known and search(said, without_yo(words))}
 
 
 def question_keys(words: str, known: Collection[str]) -> list[str]:
@@ -115,7 +115,7 @@ def keys_of_owner(keys: Sequence[str], words: str) -> list[str]:
     """Of keys that a question asks for, those that it asks of the owner: of "my wife's birthday" none, of "my wife" who that is."""
     by_form = {*words_of("asked", "by form alone")}.intersection(keys)
     keys = [key for key in keys if key not in by_form - _by_form(words, by_form)]
-    is_of_others = has_wording("others", words) and not has_wording("as subject", words)
+    is_of_others = bool(keys) and has_wording("others", words) and not has_wording("as subject", words)
     return [] if is_of_others and any(not has_wording("others", key) for key in keys) else keys
 
 

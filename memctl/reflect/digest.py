@@ -3,8 +3,6 @@
 Written as of the week's last day, so that a week that is over is not written anew.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta

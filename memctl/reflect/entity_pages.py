@@ -3,8 +3,6 @@
 The text of a fact is data: it may look like Markdown, but it never opens a block, ends ours or unstrikes what is struck.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import PurePosixPath

@@ -4,8 +4,6 @@ Lines in a block are copies for the index: they count in nothing and enter no co
 behind the day on which it was said, with the id of its question; below it stands why it is not certain.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

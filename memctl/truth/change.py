@@ -6,8 +6,6 @@ number or time, or where both give one topic ("residence") another value. Two th
 Somebody else's word asks at most; a line that is not trusted decides nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Set
 from datetime import date
@@ -84,18 +82,19 @@ def judge_change(
         return None
     sides = ([said for said in side.sentences if not said.is_long] for side in (older, newer))
     lines = _Lines(older, newer, weight)
-    pairs = (_Pair(lines, one, other) for one, other in product(*sides) if _is_one_subject(one, other))
+    pairs = (_Pair(lines, one, other) for one, other in product(*sides) if _may_tell(one, other))
     found = [judgement for judgement in map(_judged, pairs) if judgement]
     # A part of a sentence may be the nearest, and lack the word that tells of the change.
     firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
     if older.kind is newer.kind is Kind.OPINION and (firmest is None or firmest.judgement.rule in (ALIKE, OPPOSITE)):
         from ..stance.stance import is_told_from_other_end, stance  # of which most recalls know nothing
 
-        if is_told_from_other_end(older.text, newer.text):
-            return None
         is_sure = firmest is not None and firmest.judgement.rule == OPPOSITE
         view = None if is_sure or not about else stance(*(Fact(said.kind, said.text, about) for said in (older, newer)))
-        if view and view.kind == "reversal" and not view.is_certain:
+        view = view if view and view.kind == "reversal" and not view.is_certain else None
+        if (view or firmest) and is_told_from_other_end(older.text, newer.text):
+            return None
+        if view:
             return PairJudgement(firmest.nearness if firmest else 1.0, view)
     return firmest and firmest._replace(nearness=max(one.nearness for one in found))
 
@@ -138,7 +137,6 @@ class _Lines:
         self.of_notes = Kind.NOTE in (older.kind, newer.kind)
         self.of_opinions = older.kind is newer.kind is Kind.OPINION
         self.is_told_apart = newer.kind is Kind.EXPERIENCE is not older.kind  # a state, and what happened later
-        self.is_amount = all(said.words <= said.units | said.money for said in newer.sentences)
         self.most_sentences = max(len(older.sentences), len(newer.sentences))
         self._whole: dict[frozenset[str], float] = {}
 
@@ -158,29 +156,22 @@ class _Pair:
 
     def __init__(self, lines: _Lines, one: ReadSentence, other: ReadSentence) -> None:
         self.lines, self.one, self.other = lines, one, other
+        self.shared = _shared(one.words, other.words)
         # Somebody else is said to have said it, or nobody is sure; what one wants oneself is an opinion.
-        self.is_guess = "unsure" in other.marks and not lines.of_opinions
+        self.is_guess = other.is_unsure and not lines.of_opinions
         self.at_two_times = bool(one.times and other.times and one.times != other.times)
-
-    @cached_property
-    def shared(self) -> frozenset[str]:
-        """The words of the one that the other has too, in some form."""
-        one, other = self.one.words, self.other.words
-        alike, heads = one & other, {word[:STEM] for word in other}
-        rest = (word for word in one - alike if word[:STEM] in heads)
-        return alike.union(word for word in rest if any(_is_form(word, its) for its in other))
 
     @cached_property
     def common(self) -> frozenset[str]:
         """The shared words but units, which two things may share; the measures of one thing that both sentences name are with
         them, and where the line says no more than an amount, all are."""
-        if self.lines.is_amount:
+        if all(said.words <= said.units | said.money for said in self.lines.newer.sentences):
             return self.shared
         units = self.one.units | self.other.units
         # "runs 5 km" and "commute is 12 km"
         are_two = self.shared <= units and not (self.one.words <= units or self.other.words <= units)
         theirs = self.other.units if are_two or not self.is_named else frozenset()
-        return self.shared - self.other.money - listed("intent") - theirs
+        return self.shared.difference(self.other.money, listed("intent"), theirs)
 
     @cached_property
     def is_named(self) -> bool:
@@ -211,6 +202,20 @@ class _Pair:
         if self.is_guess and rule != NEVER:
             rule, nearness = HEARSAY, nearness / 2
         return PairJudgement(nearness, judged(kind, verdict, rule, reason))
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
+    """The words of the one that the other has too, in some form."""
+    alike, heads = one & other, {word[:STEM] for word in other}
+    rest = (word for word in one - alike if word[:STEM] in heads)
+    return alike.union(word for word in rest if any(_is_form(word, its) for its in other))
+
+
+def _may_tell(one: ReadSentence, other: ReadSentence) -> bool:
+    """False without a word, a kind or a topic in common, or two words that may be opposites; and for two subjects."""
+    kinds = ({kind for kind, _ in said.kinds} for said in (one, other))
+    are_near = _shared(one.words, other.words) or len(one.words) == len(other.words) == 1 or set.intersection(*kinds)
+    return bool(are_near or (one.topics and one.topics & other.topics)) and _is_one_subject(one, other)
 
 
 def _is_form(one: str, other: str) -> bool:
@@ -285,12 +290,12 @@ def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
     for mine, its in ((one, other), (other, one)):
         if not (mine.kin <= its.kin | its.people or _is_named_in(mine, its)):
             return False
+    named = one.identifiers, other.identifiers
+    if named[0] and named[1] and not (named[0] <= named[1] or named[1] <= named[0]):
+        return False
     which, other_which = one.modified, other.modified
     are_two = which.isdisjoint(other_which | other.words) and other_which.isdisjoint(one.words)
     if (which and other_which and are_two) or "another" in other.marks - one.marks:
-        return False
-    named = one.identifiers, other.identifiers
-    if named[0] and named[1] and not (named[0] <= named[1] or named[1] <= named[0]):
         return False
     return one.which == other.which or not (one.which and other.which)
 

@@ -1,7 +1,5 @@
 """The validity of entries: gathers every version of their slots, and lets truth/validity.py judge."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache

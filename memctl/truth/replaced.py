@@ -5,8 +5,6 @@ Recall asks for what it is about to show (`replacements_of`), review, conflicts 
 that truth/change.py judges. A trusted line that relates the two, or answers the question, ends the matter.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set

@@ -7,18 +7,18 @@ cut out first, and what is left are the words that two sentences about one thing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
 from ..language.names import han_value, has_han, is_han
 from ..language.relations import listed_in
 from ..language.sentences import is_machine_line, is_past, is_plan, speaker_on, split_sentences
-from ..language.words import HAN_CHARS, compiled, languages, lines, pattern, spoken_in, without_yo, words
+from ..language.words import HAN_CHARS, compiled, languages, lines, pattern, search, spoken_in, without_yo, words
 
 _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence
@@ -44,7 +44,7 @@ class Amount(NamedTuple):
     stated: bool
 
 
-class ReadSentence(NamedTuple):
+class ReadSentence:
     """What one sentence says: `words` it is about (stems), `numbers`, `times`, and its marks.
 
     `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
@@ -52,28 +52,33 @@ class ReadSentence(NamedTuple):
     `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал»; `identifiers` names with a digit in
     them ("NJ-02", "T1"): two of them are two things; `units` and `money` what stands beside its numbers ("12 *kg*"), `aside` what
     something was done for, and people by their title, `brought` where it brings a thing, `modified`
-    which of its kind its subject is ("the *garage* code"). Of a sentence about more than LONG words nothing is judged: only its words are read, and whether it is unsure.
+    which of its kind its subject is ("the *garage* code"). Of a sentence about more than LONG words nothing is judged: only its words are read, and
+    whether it is unsure. All but the words is read when it is asked for (`READ`): most pairs of them share no word.
     """
 
-    text: str
-    words: frozenset[str]
-    marks: frozenset[str]
-    numbers: tuple[Amount, ...] = ()
-    times: frozenset[str] = frozenset()
-    topics: frozenset[str] = frozenset()
-    kin: frozenset[str] = frozenset()
-    people: frozenset[str] = frozenset()
-    which: frozenset[str] = frozenset()
-    beside: frozenset[str] = frozenset()
-    kinds: frozenset[tuple[str, str]] = frozenset()
-    changed: frozenset[str] = frozenset()
-    identifiers: frozenset[str] = frozenset()
-    units: frozenset[str] = frozenset()
-    money: frozenset[str] = frozenset()
-    aside: frozenset[str] = frozenset()
-    others: frozenset[tuple[str, str]] = frozenset()
-    brought: frozenset[str] = frozenset()
-    modified: frozenset[str] = frozenset()
+    def __init__(self, text: str, names: frozenset[str], whole: ReadSentence | None = None) -> None:
+        """A clause is a part of a `whole`."""
+        self.text, self.names, self.whole = text, names, whole
+        self.timeless, self.said = _cut("time", text, " ; ")
+        bare = _number(text).sub(" ", self.timeless)
+        bare = _han_number().sub(" ", bare) if has_han(bare) else bare
+        for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
+            bare, _ = _cut(name, bare, sign)  # "¦" in the place of what tells of a change
+        self.around: list[tuple[list[str], list[str]]] = [_around(piece, names) for piece in _PIECES.split(bare)]
+        head = _shape("beyond subject", text, lower := text.lower()).split(lower, 1)[0]
+        self.kin: frozenset[str] = _people(head[:_HAN_HEAD], terms(head)[:_HEAD])
+        found = frozenset(word for piece, _ in self.around for word in piece)
+        self.words = found - self.kin or found
+        if self.is_long:
+            unread = {*READ, "kin"} - {"marks", "is_unsure", "which"}
+            vars(self).update(dict.fromkeys(unread, frozenset()), numbers=())
+
+    def __getattr__(self, name: str) -> Any:
+        """Read what is asked for the first time."""
+        if name not in READ:
+            raise AttributeError(name)
+        vars(self)[name] = found = READ[name](self)
+        return found
 
     @property
     def is_long(self) -> bool:
@@ -100,19 +105,18 @@ def read_sentences(text: str, names: frozenset[str]) -> tuple[ReadSentence, ...]
 
 def _with_clauses(text: str, names: frozenset[str]) -> Iterator[ReadSentence]:
     """A sentence, once more up to its first comma, and where it is known whom it is about, after that: a guess in all of them."""
-    whole = _read(text, names)
+    whole = ReadSentence(text, names)
     yield whole
     clause, comma, rest = _COMMA.sub("\0", text, count=1).partition("\0")
     for part in (clause, rest) if names else (clause,):
         if comma and len(part) > _SHORTEST and not _fits("no statement", part):
-            made = _read(part, names)
-            yield made._replace(marks=made.marks | (whole.marks & {"unsure"}), which=made.which or whole.which)
+            yield ReadSentence(part, names, whole)
 
 
 def says_when(text: str, day: date) -> bool:
     """True for a line told on a day that names a time, and not only that of something past."""
     times, read = find_times(text, day), read_sentences(text, frozenset())
-    said = any(times or each.times for each in read if "unsure" not in each.marks)
+    said = any(times or each.times for each in read if not each.is_unsure)
     end = day + timedelta(days=1) if is_past(text) else day  # a tale of the past is of that day at the latest
     is_over = bool(times) and all(not time.cycle and (time.period.last or day) < end for time in times)
     return said and not is_over
@@ -146,17 +150,26 @@ def _compiled(name: str, chosen: tuple[str, ...], end: str = "", flags: int = 0)
     return re.compile(f"(?:{pattern(chosen, 'replacement', name)}){end}", flags)
 
 
+def _shape(name: str, text: str, searched: str) -> re.Pattern[str]:
+    """A section in the languages of a text that have something of it there: two together are compiled once more."""
+    chosen = spoken_in(text)
+    if len(chosen) > 1:
+        chosen = tuple(each for each in chosen if _compiled(name, (each,)).search(searched))
+    return _compiled(name, chosen)
+
+
 def _fits(name: str, text: str) -> bool:
-    return bool(_compiled(name, spoken_in(text)).search(text.lower()))
+    return any(_compiled(name, (each,)).search(text.lower()) for each in spoken_in(text))
 
 
 def _matched(name: str, text: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in _compiled(name, spoken_in(text)).finditer(text.lower()))
+    lower = text.lower()
+    return frozenset(match[0].casefold() for match in _shape(name, text, lower).finditer(lower))
 
 
 def _captured(name: str, text: str) -> list[str]:
     """What the patterns of a section capture in a text."""
-    return [said[said.lastindex or 0] for said in _compiled(name, spoken_in(text)).finditer(text)]
+    return [said[said.lastindex or 0] for said in _shape(name, text, text).finditer(text)]
 
 
 def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
@@ -164,73 +177,51 @@ def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
     lower = text.lower()
     lower = lower if len(lower) == len(text) else text
     parts, cut, end = [], [], 0
-    for match in _compiled(name, spoken_in(text)).finditer(lower):
+    for match in _shape(name, text, lower).finditer(lower):
         parts += [text[end : match.start()], sign]
         cut.append(match[0])
         end = match.end()
     return "".join((*parts, text[end:])), cut
 
 
-def _read(text: str, names: frozenset[str]) -> ReadSentence:
-    tokens = terms(text)
-    timeless, said = _cut("time", text, " ; ")
-    bare = _number(text).sub(" ", timeless)
-    bare = _han_number().sub(" ", bare) if has_han(bare) else bare
-    for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
-        bare, _ = _cut(name, bare, sign)  # "¦" in the place of what tells of a change
-    around = [_around(piece, names) for piece in _PIECES.split(bare)]
-    ordered = [word for piece, _ in around for word in piece]
-    head = _compiled("beyond subject", spoken_in(text)).split(text.lower(), 1)[0]
-    people, kin = _people(text, tokens), _people(head[:_HAN_HEAD], terms(head)[:_HEAD])
-    ordered = [word for word in ordered if word not in kin] or ordered
-    whole = ReadSentence(text, frozenset(ordered), frozenset({"unsure"} if _fits("unsure", text) else ()))
-    if whole.is_long:
-        return whole
-    marks = whole.marks | _marks(text)
-    told = without_purpose(text, marks)
-    found = _topics_of(told)
-    topics = frozenset(found)
-    counted = "" if topics or marks & {"now", "change", "new"} else _cut("period", timeless, " ")[0]
-    is_figure = _number(counted).search(counted) or (has_han(counted) and _han_number().search(counted))
-    months = frozenset(" ".join(terms(month)) for month in _matched("period", text) if is_figure)  # beside another
-    return whole._replace(
-        marks=marks,
-        numbers=tuple(_numbers(timeless)),
-        times=frozenset(" ".join(terms(time)) for time in said),
-        topics=topics,
-        others=frozenset((topic, word) for topic, its in found.items() for word in its),
-        kin=kin,
-        people=people,
-        which=_matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]) | months,
-        beside=_matched("beside", text),
-        kinds=frozenset(
-            (kind, word) for word in (*tokens, *re.findall(r"[\w+#]+", text.casefold())) for kind in kinds_of(word)
-        ),
-        changed=frozenset(word for _, changed in around for word in changed if word not in kin),
-        identifiers=frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold())),
-        units=frozenset(word for unit in _matched("units", text) for word in _content(unit, names)),
-        money=frozenset(word for unit in _matched("money", text) for word in _content(unit, names)),
-        brought=_brought(text, whole.words, names),
-        modified=frozenset(word for its in _captured("modified", text) for word in _content(its, names)),
-        aside=(whole.words.difference(_content(told, names)) if told != text else frozenset()).union(
-            word for titled in _compiled("titled", spoken_in(text)).findall(text) for word in _content(titled, names)
-        ),
-    )
+def _which(said: ReadSentence) -> frozenset[str]:
+    """Which of several it is about, such as a month with its figure; a clause may leave that to the whole sentence."""
+    text, own = said.text, frozenset[str]()
+    if not said.is_long:
+        own = _matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT])
+        months = _matched("period", text)
+        if months and not (said.topics or said.marks & {"now", "change", "new"}):
+            counted = _cut("period", said.timeless, " ")[0]
+            is_figure = _number(counted).search(counted) or (has_han(counted) and _han_number().search(counted))
+            own |= {" ".join(terms(month)) for month in months if is_figure}  # beside another
+    return own or (said.whole.which if said.whole else own)
 
 
-def _brought(text: str, words: frozenset[str], names: frozenset[str]) -> frozenset[str]:
+def _aside(said: ReadSentence) -> frozenset[str]:
+    told = without_purpose(said.text, said)
+    what_for = said.words.difference(_content(told, said.names)) if told != said.text else frozenset[str]()
+    return what_for | _stems(_captured("titled", said.text), said)
+
+
+def _brought(said: ReadSentence) -> frozenset[str]:
     """Those words that say only where a thing was brought: "moved the ficus to the *kitchen*"."""
-    rest = text
-    for place in _captured("destination", text):
+    rest = said.text
+    for place in _captured("destination", rest):
         rest = rest.replace(place, " ")
-    return words.difference(_content(rest, names)) if rest != text else frozenset()
+    return said.words.difference(_content(rest, said.names)) if rest != said.text else frozenset()
 
 
-def without_purpose(text: str, marks: Set[str] | None = None) -> str:
+def _stems(found: Iterable[str], said: ReadSentence) -> frozenset[str]:
+    return frozenset(word for each in found for word in _content(each, said.names))
+
+
+def without_purpose(text: str, said: ReadSentence | None = None) -> str:
     """A text that tells what was done, without what for: "bought a dress for the wedding" says nothing of the wedding."""
-    marks = _marks(text) if marks is None else marks
+    if (rest := _cut("purpose", text, " ")[0]) == text:
+        return text
+    marks = said.marks if said else _marks(text)
     is_told = "event" in marks and marks.isdisjoint(("now", "change", "new", "ended", "cancelled"))
-    return _cut("purpose", text, " ")[0] if is_told else text
+    return rest if is_told else text
 
 
 def _marks(text: str) -> set[str]:
@@ -399,9 +390,7 @@ def _topics_of(text: str) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     lower = text.lower()
     for name, led_by, said in (row for language in spoken_in(text) for row in _topics(language)):
-        has_case = "(?-i:" in said  # some of its letters must be capitals
-        shape = compiled(said, re.IGNORECASE if has_case else 0)
-        if name not in found and (match := shape.search(text if has_case else lower)):
+        if name not in found and (match := search(said, text)):
             found[name] = frozenset()
             before = lower[: match.start()]
             is_doing = not name.startswith(OF_FACTS) and name not in listed_in("topics of things")
@@ -473,3 +462,30 @@ def opposites() -> dict[str, frozenset[str]]:
 def section_words(section: str, text: str) -> str:
     """What a section of the data matches in a text, in the order and the words of the text."""
     return " ".join(match[0] for match in _compiled(section, spoken_in(text), flags=re.IGNORECASE).finditer(text))
+
+
+READ: dict[str, Callable[[ReadSentence], Any]] = {
+    "is_unsure": lambda said: _fits("unsure", said.text) or bool(said.whole and said.whole.is_unsure),
+    "marks": lambda said: frozenset(["unsure"] * said.is_unsure).union(() if said.is_long else _marks(said.text)),
+    "numbers": lambda said: tuple(_numbers(said.timeless)),
+    "times": lambda said: frozenset(" ".join(terms(time)) for time in said.said),
+    "found": lambda said: _topics_of(without_purpose(said.text, said)),
+    "topics": lambda said: frozenset(said.found),
+    "others": lambda said: frozenset((topic, word) for topic, its in said.found.items() for word in its),
+    "people": lambda said: _people(said.text, terms(said.text)),
+    "which": _which,
+    "beside": lambda said: _matched("beside", said.text),
+    "kinds": lambda said: frozenset(
+        (kind, word)
+        for word in (*terms(said.text), *re.findall(r"[\w+#]+", said.text.casefold()))
+        for kind in kinds_of(word)
+    ),
+    "changed": lambda said: frozenset(word for _, changed in said.around for word in changed) - said.kin,
+    "identifiers": lambda said: frozenset(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", said.text.casefold())),
+    "units": lambda said: _stems(_matched("units", said.text), said),
+    "money": lambda said: _stems(_matched("money", said.text), said),
+    "brought": _brought,
+    "modified": lambda said: _stems(_captured("modified", said.text), said),
+    "aside": _aside,
+}
+"""How each thing that a sentence says is read."""

@@ -28,10 +28,10 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("words", list(all_commands()), ids=" ".join)
 def test_every_command_has_help_with_an_example(words: list[str], tmp_path: Path) -> None:
-    """--help and -h: what it does, an example that names it, and the options that all commands share."""
+    """--help and -h: what it does, an example that names it, and the options that all commands share; before it, all commands."""
     for flag in ("--help", "-h"):
         done = call([*words, flag], tmp_path)
-        assert done.code == 0 and done.err == ""
+        assert done.code == 0 and done.err == "" and call([flag, *words], tmp_path).out == call([flag], tmp_path).out
         assert f"Example: memctl {' '.join(words)}" in " ".join(done.out.split())
         for option in ("--workspace", "--json", "--quiet", "--now", "--debug"):
             assert option in done.out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -158,7 +157,7 @@ def test_nothing_old_stands_without_what_came_in_its_place(tmp_path: Path, quest
 
 def test_pinned_pages_belong_to_the_core(station: Workspace) -> None:
     """In their order; one that is not there is named."""
-    pinned = replace(station, settings=station.settings._replace(pinned=("USER.md", "gone.md")))
+    pinned = station._replace(settings=station.settings._replace(pinned=("USER.md", "gone.md")))
     made = pack(pinned, "voltage")
     assert made.stable.index("<!-- memory.md -->") < made.stable.index("<!-- USER.md -->")
     assert any("gone.md" in warning for warning in made.warnings)

@@ -8,7 +8,6 @@ import sqlite3
 import sys
 import tempfile
 import threading
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -313,6 +312,6 @@ def test_damage_that_shows_while_it_is_held_open_costs_one_answer_more(tmp_path:
 
     with Resident(make_workspace(tmp_path)) as resident:
         assert resident.run(job) == 7 and asked == [True, False]
-        public = replace(resident.workspace, hides=frozenset({"aa"}))
+        public = resident.workspace._replace(hides=frozenset({"aa"}))
         assert resident.view(public) is resident.view(public)
-        assert resident.view(public) is not resident.view(replace(public, hides=frozenset({"bb"})))
+        assert resident.view(public) is not resident.view(public._replace(hides=frozenset({"bb"})))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,7 +143,7 @@ def test_words_alone_are_as_before(tmp_path: Path, concepts: Concepts) -> None:
     waiting = ask(workspace, "cat in the Fjord room")
     assert waiting.hits == plain.hits and waiting.vectors == Vectored("concepts", 0, 10) and plain.vectors is None
     OpenMemory(workspace).run(lambda opened: embed(opened, concepts))
-    weightless = replace(workspace, settings=workspace.settings._replace(vector_weight=0.0))
+    weightless = workspace._replace(settings=workspace.settings._replace(vector_weight=0.0))
     assert ask(weightless, "cat in the Fjord room").hits == plain.hits
     assert "vectors" not in answer_json(plain)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from store_helpers import recorded
 
 from memctl.language.analyzer import terms
-from memctl.truth.statement import is_of_others, is_of_owner, read_sentences, speaker_of
+from memctl.truth.statement import READ, is_of_others, is_of_owner, read_sentences, speaker_of
 
 SENTENCES = Path(__file__).parents[1] / "data/judged/sentences.txt"
 
@@ -16,9 +16,10 @@ def test_what_is_read_in_a_line(update_corpus: bool) -> None:
     """Marks, numbers with their units, times, topics and the rest, of sentences in three languages; not what is empty."""
     found = ""
     for line in SENTENCES.read_text("utf-8").splitlines():
-        for read in read_sentences(line, frozenset({"anna"})):
-            sets = {name: sorted(map(str, value)) for name, value in read._asdict().items() if name != "text"}
-            said = "; ".join(f"{name} {' '.join(value)}" for name, value in sets.items() if value)
-            found += f"{read.text.strip()}\n  {said}\n"
+        for read in read_sentences.__wrapped__(line, frozenset({"anna"})):
+            assert read.is_long or READ.keys().isdisjoint(vars(read))  # read when it is asked for
+            fields = sorted({"words", "kin", *READ} - {"is_unsure", "found"})
+            told = (f"{name} {said}" for name in fields if (said := " ".join(sorted(map(str, getattr(read, name))))))
+            found += f"{read.text.strip()}\n  {'; '.join(told)}\n"
         found += f"{line}: {speaker_of(line)!r} {is_of_owner(line)} {is_of_others(' '.join(terms(line)))}\n"
     assert found == recorded(SENTENCES, found, update_corpus)

@@ -1,7 +1,5 @@
 """Questions of beliefs, conflicts, truth, reflect and review: facts of a window, of a name or of a slot, and what cites them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date

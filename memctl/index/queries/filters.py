@@ -1,7 +1,5 @@
 """The filters of a query as one SQL condition on `entry`: whom it is about, when, where it stands, which words it has; what is over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import date
 from itertools import groupby

@@ -190,10 +190,7 @@ PURE = {
 """The pure modules whose functions benches call by themselves, and why; everything else of them goes through `Memory`."""
 BELOW = {
     "help": ("cli language markdown notes server", "is no bench: it writes docs from the tables themselves"),
-    "nearest": (
-        "notes vectors workspace",
-        "times the search among vectors alone: recall orders by days and lines beside it too",
-    ),
+    "nearest": ("notes vectors", "times the search among vectors alone: recall orders by days and lines beside it too"),
 }
 """What reaches below `Memory` all the same: into which rooms, and why."""
 _INSIDE = {"bound", "index", "resident", "run", "sync_for_read", "sync_for_write", "synced", "with_workspace"}

@@ -74,9 +74,9 @@ if TYPE_CHECKING:
     from .transfer.importing import Imported
     from .vault import vault
     from .vault.vault import Vault as Vault
-    from .vectors import embed, matrix
+    from .vectors import embed, file
     from .vectors.embed import EmbedReport as EmbedReport
-    from .vectors.matrix import VectorsChecked as VectorsChecked
+    from .vectors.file import VectorsChecked as VectorsChecked
     from .view import pictures
     from .view.pictures import EntityGraph as EntityGraph, Pictures, Timeline as Timeline
     from .watch import watch
@@ -99,7 +99,7 @@ else:
         "ingest": "ingest", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "files",
         "recall": "lookup query recall", "reflect": "fact_source proposals record reflect", "retain": "retain",
         "review": "answer collect offers", "shared": "shared", "transfer": "export importing", "vault": "vault",
-        "vectors": "embed matrix", "view": "pictures", "watch": "watch",
+        "vectors": "embed file", "view": "pictures", "watch": "watch",
     }  # fmt: skip
     for _room, _names in _ROOMS.items():
         globals().update({name: _Module(f".{_room}.{name}") for name in _names.split()})
@@ -500,8 +500,8 @@ class Memory(OpenMemory):
         return embed.embed_workspace(self)
 
     def verify_vectors(self) -> VectorsChecked | None:
-        """Look at every vector, and at what the quick search misses of them; None without a model."""
-        return matrix.verify_vectors(self.workspace)
+        """Look at every vector; None where there are none."""
+        return file.verify_vectors(self.workspace)
 
     def warm(self, *, sync: bool = True, embed: bool = False) -> None:
         """`sync` without waiting for another writer; with `embed` a thread embeds what is written, until `close`."""

@@ -7,6 +7,8 @@ In this process: `use(monkeypatch)` makes it what every workspace chooses. In ot
 from __future__ import annotations
 
 import json
+import math
+import operator
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from zlib import crc32
@@ -16,7 +18,8 @@ import pytest
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
 from memctl.vectors import models as embedders
-from memctl.vectors.quantized import Code, CodeQuery, planes_of, total_of
+from memctl.vectors.quantized import Code
+from memctl.vectors.tables import PageVectors
 
 DIM = 64
 FAKES = Path(__file__).parent / "fakes"
@@ -33,8 +36,10 @@ def hashed(text: str) -> list[float]:
 
 
 def cosine(a: Code, b: Code) -> float:
-    """How alike two vectors are, from -1 to 1."""
-    return CodeQuery(a).cosine(b.norm, total_of(b.codes), planes_of(b.codes))
+    """How alike two vectors are, from -1 to 1; 0 beside one without direction."""
+    one, other = (memoryview(code.codes).cast("b").tolist() for code in (a, b))
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return sum(map(operator.mul, one, other)) / lengths if lengths else 0.0
 
 
 class HashEmbedder:
@@ -78,11 +83,11 @@ def model_folder(folder: Path, *, hidden_size: int = DIM) -> Path:
 
 
 def packs(workspace: Workspace) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
-    """Every row of the file of vectors: packs and codes."""
+    """Every row of the file of vectors, and the vectors themselves by the keys of their texts: (key, script, numbers)."""
     import sqlite3
     from contextlib import closing
 
     with closing(sqlite3.connect(workspace.memory / "vectors.sqlite")) as db:
-        return db.execute("SELECT * FROM pack ORDER BY page").fetchall(), db.execute(
-            "SELECT * FROM code ORDER BY key"
-        ).fetchall()
+        rows = db.execute("SELECT * FROM page ORDER BY id").fetchall()
+    listed = {(key, *code) for *pack, codes in rows for key, code in PageVectors(*pack).codes(codes)}
+    return rows, sorted(listed)

@@ -145,8 +145,6 @@ def _print_vectors(call: Call, vectors: "VectorsChecked | None") -> int:
     if not call.out.json:
         whole = ", all as they were written" if not vectors.problems else ""
         call.out.line(f"{many(vectors.vectors, 'vector')} of {many(vectors.texts, 'text')}{whole}")
-        if vectors.recall is not None:
-            call.out.line(f"recall@10 of the search against all compared: {vectors.recall:.3f} ({vectors.asked} asked)")
         call.out.line(*vectors.problems[:20])
         if vectors.problems:
             call.out.note("run `memctl index`: what is damaged is embedded again")
@@ -154,9 +152,7 @@ def _print_vectors(call: Call, vectors: "VectorsChecked | None") -> int:
 
 
 @command("status", "memctl status")
-def status(
-    call: Call, verify: bool = flag("--verify", "Look at every vector, and at what the quick search misses of them.")
-) -> int:
+def status(call: Call, verify: bool = flag("--verify", "Look at every vector.")) -> int:
     """Counts, freshness, sizes, and what is optional and missing."""
     found = call.memory.status()
     vectors = call.memory.verify_vectors() if verify else None

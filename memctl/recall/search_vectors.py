@@ -1,7 +1,7 @@
 """The search by vectors: how near those of lines are to that of the question. Whatever is wrong here, words answer alone.
 
 The model is loaded and the question embedded in a thread beside the word search. Nothing is imported for it where there
-are no vectors, and no numpy ever.
+are no vectors.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import MemctlError
@@ -21,7 +22,8 @@ from ..index.queries.entries import Filter, Query, digests_of, embeddable, filte
 from .rank import UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
-    from ..vectors.file import Scan, Vectors
+    from ..vectors.file import Vectors
+    from ..vectors.matrix import Scan
     from ..vectors.models import Embedder
     from ..vectors.quantized import Code
 
@@ -197,14 +199,13 @@ def start_vector_search(
 
 
 def _open_source(memory: OpenMemory, warnings: list[str]) -> VectorSource | None:
-    """The vectors that a resident memory holds, once it does; else the file, opened for this question."""
+    """The vectors that a resident memory holds; else the file, opened for this question."""
+    from ..vectors.file import VectorPool, open_vectors
+
     if memory.resident:
-        from ..vectors.matrix import VectorPool
-
-        pool = memory.resident.keep(VectorPool)
-        if held := pool.take(memory.workspace):
-            return VectorSource(held.vectors, held.scan, lambda: pool.give_back(held))
-    from ..vectors.file import open_vectors
-
+        pool, settings = memory.resident.keep(VectorPool), memory.workspace.settings
+        if (held := pool.take(memory.workspace, warnings.append)) is None:
+            return None
+        return VectorSource(held, partial(pool.scan, held, settings.hnsw_from), lambda: pool.give_back(held))
     vectors = open_vectors(memory.workspace, warnings.append)
     return VectorSource(vectors, vectors.scan, vectors.close) if vectors else None

@@ -27,7 +27,6 @@ from ..notes.workspace import Workspace
 from ..system import read_safely
 from ..vectors.embed import texts_of_page
 from ..vectors.file import open_vectors
-from ..vectors.quantized import codes_of
 from ..vectors.tables import Head, is_same
 from .server import SharedPage, SharedServer, SharedSession, SharedWorkspace
 
@@ -177,7 +176,7 @@ class _OwnVectors:
         if (own := self._file) is None:
             return len(content), {}
         keys = texts_of_page(path, content.decode()).keys()
-        codes = {row[0]: codes_of(row[4], own.head.dim) for row in own.texts_of(keys)}
+        codes = {key: code.codes for key, code in own.codes(keys).items()}
         return len(keys) - len(codes), codes
 
     def has_more(self, page: SharedPage) -> bool:

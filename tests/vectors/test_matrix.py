@@ -1,43 +1,37 @@
-"""All vectors in memory: the graph of neighbours is as good as the exact search, which answers wherever there is none."""
+"""The graph of neighbours is as good as the exact search, which answers wherever there is none."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from vectors.test_vector_store import DIM, begun, filled, vector
+from vectors.test_vector_store import DIM, begun, filled, opened, put, vector
 
 from memctl.ids import text_key
 from memctl.notes.workspace import Workspace
 from memctl.vectors import matrix
-from memctl.vectors.matrix import LoadedVectors, hold
-from memctl.vectors.quantized import Code, encode
+from memctl.vectors.file import Vectors
+from memctl.vectors.matrix import NeighbourGraph, encode, graph_of
+from memctl.vectors.quantized import Code
 from memctl.vectors.tables import StoredVector
 
-pytest.importorskip("numpy")
 pytest.importorskip("hnswlib")
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    """2,000 vectors; a graph is made of any number."""
-    filled(tmp_path, 20, 100)
-    return graphed(tmp_path)
+    """2,000 vectors."""
+    return filled(tmp_path, 20, 100)
 
 
-def graphed(root: Path) -> Workspace:
-    """A workspace whose settings want a graph of any number of texts."""
-    workspace = Workspace(root)
-    return Workspace(root, workspace.settings._replace(hnsw_from=1))
-
-
-def held(workspace: Workspace, before: LoadedVectors | None = None) -> LoadedVectors:
-    """Its vectors in memory, which must be there."""
-    found = hold(workspace, before)
-    assert found
-    return found
+@pytest.fixture
+def vectors(workspace: Workspace) -> Iterator[Vectors]:
+    """Its file, open."""
+    with closing(opened(workspace)) as found:
+        yield found
 
 
 def asked(seed: object) -> Code:
@@ -45,11 +39,18 @@ def asked(seed: object) -> Code:
     return encode(vector(seed), [0.0] * DIM)
 
 
-def overlap(held: LoadedVectors, count: int = 40) -> float:
+def graph(vectors: Vectors, before: NeighbourGraph | None = None) -> NeighbourGraph:
+    """Of these vectors, which must be possible."""
+    made = graph_of(vectors.matrix(), before)
+    assert made
+    return made
+
+
+def overlap(vectors: Vectors, made: NeighbourGraph, count: int = 40) -> float:
     """recall@10 against the exact search; the cosines must be the same to the last bit."""
     shared = 0
     for number in range(count):
-        near, exact = held.scan(asked(number), None, 10), held.matrix.scan(asked(number), None, 10)
+        near, exact = vectors.scan(asked(number), None, 10, made), vectors.scan(asked(number), None, 10)
         assert all(exact.cosines.get(entry, value) == value for entry, value in near.cosines.items())
         assert list(near.cosines.values()) == sorted(near.cosines.values(), reverse=True)
         assert near.n == exact.n
@@ -58,11 +59,15 @@ def overlap(held: LoadedVectors, count: int = 40) -> float:
     return shared / (10 * count)
 
 
-def test_the_graph_finds_what_the_exact_search_finds(workspace: Workspace) -> None:
-    """And equal vectors give an equal graph."""
-    first, again = held(workspace), held(workspace)
-    assert first.how == again.how == "hnsw" and overlap(first) >= 0.98
-    assert all(again.scan(asked(n), None, 10) == first.scan(asked(n), None, 10) for n in range(20))
+def test_the_graph_finds_what_the_exact_search_finds(vectors: Vectors) -> None:
+    """And equal vectors give an equal graph; what else is asked of a question is the same, but for a mean by chance."""
+    first, again = graph(vectors), graph(vectors)
+    assert overlap(vectors, first) >= 0.98
+    assert all(again.search(asked(n), 10) == first.search(asked(n), 10) for n in range(20))
+    found = vectors.scan(asked(1), None, 10, first)
+    assert vectors.cosines(asked(1), found.cosines, found.digests) == found.cosines
+    ((mean, number),) = vectors.by_script(asked(1)).values()
+    assert number == 1024 and mean == pytest.approx(found.mean)
 
 
 def fails(*_: object) -> bool:
@@ -70,59 +75,53 @@ def fails(*_: object) -> bool:
     raise RuntimeError("out of luck")
 
 
-def test_where_there_is_no_graph_the_search_is_exact(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With few texts, a filter, too little memory, a failing package or none."""
-    assert held(Workspace(workspace.root)).how == "exact"
-    with_graph = held(workspace)
+def test_where_there_is_no_graph_the_search_is_exact(vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a filter, another dimension, too little memory, a failing package or none."""
+    made = graph(vectors)
     allowed = frozenset(range(1 << 22, (1 << 22) + 50))
-    assert with_graph.scan(asked(1), allowed, 5) == with_graph.matrix.scan(asked(1), allowed, 5)
-    assert with_graph.scan(Code(0, 1.0, bytes(3)), None, 5).n == 0 and with_graph.vectors.problem
+    with monkeypatch.context() as broken:
+        broken.setattr(NeighbourGraph, "search", lambda *_: pytest.fail("asked"))
+        assert vectors.scan(asked(1), allowed, 5, made) == vectors.scan(asked(1), allowed, 5)
+        assert vectors.scan(Code(0, bytes(3)), None, 5, made).n == 0 and vectors.problem
+    with monkeypatch.context() as loose:
+        loose.setattr(NeighbourGraph, "search", lambda *_: None)
+        assert overlap(vectors, made, 3) == 1
     with monkeypatch.context() as little:
         little.setattr(matrix, "MOST_BYTES", 1000)
-        assert held(workspace).how == "exact"
+        assert graph_of(vectors.matrix(), None) is None
     with monkeypatch.context() as failing:
-        failing.setattr(matrix.NeighbourGraph, "_add", fails)
-        assert held(workspace).how == "exact" and overlap(held(workspace), 3) == 1
+        failing.setattr(NeighbourGraph, "_add", fails)
+        assert graph_of(vectors.matrix(), None) is None
     monkeypatch.setitem(sys.modules, "hnswlib", None)
-    assert held(workspace).how == "exact"
+    assert graph_of(vectors.matrix(), None) is None
 
 
-def test_what_comes_and_goes_is_followed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_and_goes_is_followed(workspace: Workspace, vectors: Vectors) -> None:
     """A few lines at once; of very many a new graph is built; twins and windows count by the best."""
-    built: list[int] = []
-    make = matrix.NeighbourGraph.__init__
-    monkeypatch.setattr(
-        matrix.NeighbourGraph, "__init__", lambda self, rows: built.append(len(rows.keys)) or make(self, rows)
-    )
-    first = held(workspace)
-    assert first.is_current()
+    first = graph(vectors)
     with closing(begun(workspace)) as writer:
-        writer.put_codes({7: asked("new")})
-        writer.put_pack(99, b"", [StoredVector(0, 7, 1), StoredVector(0, text_key("1 1"), 1), StoredVector(1, 7, 2)])
-        writer.drop_packs([3])
-        writer.sweep()
-    assert not first.is_current()
-    second = held(workspace, first)
-    assert built == [2000] and second.how == "hnsw"
-    found = second.scan(asked("new"), None, 2).cosines
+        codes = {7: asked("new")} | writer.codes([text_key("1 1")])
+        rows = [StoredVector(0, 7, 1), StoredVector(0, text_key("1 1"), 1), StoredVector(1, 7, 2)]
+        writer.put_page(99, b"", rows, codes)
+        writer.drop_pages([3])
+    assert not first.holds(vectors.matrix())
+    second = graph(vectors, first)
+    assert second is first and second.holds(vectors.matrix())
+    found = vectors.scan(asked("new"), None, 2, second).cosines
     assert found == {99 << 22: pytest.approx(1), 99 << 22 | 1: pytest.approx(1)}
-    assert overlap(second, 20) >= 0.97
-    assert not any(entry >> 22 == 3 for n in range(20) for entry in second.scan(asked(n), None, 10).cosines)
+    assert overlap(vectors, second, 20) >= 0.97
+    assert not any(entry >> 22 == 3 for n in range(20) for entry in vectors.scan(asked(n), None, 10, second).cosines)
     with closing(begun(workspace)) as writer:
-        codes = {1000 + n: asked(n) for n in range(400)}
-        writer.put_codes(codes)
-        writer.put_pack(100, b"", [StoredVector(n, key, n) for n, key in enumerate(codes)])
-    third = held(workspace, second)
-    assert built == [2000, 2301] and third.how == "hnsw"
-    assert third.scan(asked(5), None, 1).cosines == {100 << 22 | 5: pytest.approx(1)}
+        put(writer, 100, {1000 + n: vector(n) for n in range(400)})
+    third = graph(vectors, second)
+    assert third is not second
+    assert vectors.scan(asked(5), None, 1, third).cosines == {100 << 22 | 5: pytest.approx(1)}
 
 
 def test_an_empty_store(tmp_path: Path) -> None:
     """No vectors, no exception; one vector is found."""
-    workspace = graphed(tmp_path)
-    assert hold(workspace) is None
-    with closing(begun(workspace)) as writer:
-        assert held(workspace).scan(asked(1), None, 5).cosines == {}
-        writer.put_codes({1: asked(1)})
-        writer.put_pack(1, b"", [StoredVector(0, 1, 0)])
-        assert held(workspace).scan(asked(1), None, 5).cosines == {1 << 22: pytest.approx(1)}
+    with closing(begun(Workspace(tmp_path))) as writer:
+        assert writer.scan(asked(1), None, 5).cosines == {} == writer.by_script(asked(1))
+        assert put(writer, 1, {1: vector(1)})
+        for made in (None, graph(writer)):
+            assert writer.scan(asked(1), None, 5, made).cosines == {1 << 22: pytest.approx(1)}

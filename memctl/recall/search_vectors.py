@@ -23,9 +23,9 @@ from .rank import UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
     from ..vectors.file import Vectors
-    from ..vectors.matrix import Scan
     from ..vectors.models import Embedder
     from ..vectors.quantized import Code
+    from ..vectors.tables import Scan
 
 NEAREST = 50  # entries that vectors add to those that words find
 _PATIENCE = 30.0  # seconds for a model to load and to embed the question

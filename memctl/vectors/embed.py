@@ -8,7 +8,6 @@ the next pass goes on where this one was; a text that was embedded once is not e
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -169,7 +168,7 @@ class _Pass:
 
     def run(self) -> None:
         """Rounds over what is missing, until nothing is; then what is of pages that are gone goes: a text may have moved."""
-        with closing(self._vectors()) as vectors, closing(self._owners) if self._owners else nullcontext():
+        with closing(self._owners) if self._owners else nullcontext(), closing(self._vectors()) as vectors:
             try:
                 for _ in range(_ROUNDS):
                     todo = _to_embed(vectors, self._index)
@@ -340,7 +339,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
     """
     workspace = memory.workspace
     try:
-        if not any(os.path.lexists(workspace.derived / name) for name in ("vectors.sqlite", "vectors.new")):
+        if not any(workspace.derived.glob("vectors.[!l]*")):  # all but the lock
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
             if (head := _head(workspace)) is None:

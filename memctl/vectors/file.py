@@ -23,10 +23,10 @@ from ..system import as_cannot_write, locked
 from . import tables
 from .models import one_thread
 from .quantized import Code
-from .tables import NO_HEAD, Head, PageVectors, StoredVector
+from .tables import NO_HEAD, Head, PageVectors, Scan, StoredVector
 
 if TYPE_CHECKING:
-    from .matrix import Matrix, NeighbourGraph, Scan
+    from .matrix import Matrix, NeighbourGraph
 
 _WAIT = 10.0  # seconds for another writer
 _WHOSE = "SELECT id, page_sum, codes_sum, sum, rows"  # of a page the vectors are
@@ -85,8 +85,7 @@ def drop_vectors(workspace: Workspace) -> None:
     """Delete every vector."""
     path = workspace.derived / "vectors.sqlite"
     with as_cannot_write(path):
-        for name in ("vectors.new", "vectors.sqlite"):
-            tables.remove_tables(path.with_name(name))
+        tables.remove_tables(path)
 
 
 class Vectors:
@@ -97,7 +96,7 @@ class Vectors:
         self.head = head  # whose they are
         self.problem: str | None = None  # what was found damaged and left out so far, in one line
         self._open = db
-        self._inode = inode(path)
+        self._inode = _inode(path)
         self._packs: tuple[object, dict[int, PageVectors]] | None = None  # as of a state of the file
         self._matrix: tuple[object, Matrix] | None = None
         self._asked: tuple[Code, Matrix, Any] | None = None  # the last question, and its cosines
@@ -135,7 +134,7 @@ class Vectors:
         matrix = self.matrix()
         if len(asked.codes) != self.head.dim:
             self.complain(f"vectors of {self.head.dim} numbers, a question of {len(asked.codes)}", damaged=False)
-            return matrix.nothing()
+            return Scan(0.0, 0.0, 0, {}, {})
         if graph and allowed is None and graph.holds(matrix) and (found := graph.search(asked, limit)):
             self._asked = None
             return found
@@ -194,7 +193,7 @@ class Vectors:
 
     def is_there(self) -> bool:
         """True if the file at its path is the one that is open."""
-        return self._inode is not None and self._inode == inode(self.path)
+        return self._inode is not None and self._inode == _inode(self.path)
 
     def _state(self) -> object:
         """Changes with every write to the file, by others or by this connection."""
@@ -265,7 +264,7 @@ class Vectors:
     def begin(self, head: Head) -> None:
         """Make ready for vectors of an embedder; use `begin_vectors`."""
         with locked(self.path.with_name("vectors.lock"), _WAIT), self._telling():
-            tables.remove_tables(self.path.with_name("vectors.new"))  # left by a kill
+            tables.remove_leftovers(self.path)
             if not self._use(head):
                 self.close()
                 tables.make_tables(self.path, head)
@@ -347,7 +346,7 @@ class Vectors:
     def truncate(self) -> str | None:
         """Leave nothing of what was deleted, in the log beside the file or in one that was being made; or say why not."""
         try:
-            tables.remove_tables(self.path.with_name("vectors.new"))
+            tables.remove_leftovers(self.path)
             for busy, _, _ in self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)") if self._open else ():
                 return "another process reads the vectors" if busy else None
         except (*tables.DAMAGE, OSError) as error:
@@ -363,7 +362,7 @@ def _lacking(index: Index, pack: PageVectors) -> int:
     return sum(row not in held for row in index.rows(sql, (pack.page,)))
 
 
-def inode(path: Path) -> tuple[int, int] | None:
+def _inode(path: Path) -> tuple[int, int] | None:
     """Which file stands at a path; None where none does."""
     with suppress(OSError):
         status = os.stat(path)
@@ -381,7 +380,7 @@ class VectorPool:
         self._lock = threading.Lock()
         self._idle: Vectors | None = None
         self._graph: NeighbourGraph | None = None
-        self._maker: threading.Thread | None = None
+        self._maker = threading.Thread(daemon=True)
         self._is_closed = False
 
     def take(self, workspace: Workspace, note: Callable[[str], object]) -> Vectors | None:
@@ -401,7 +400,7 @@ class VectorPool:
             return vectors.scan(asked, allowed, limit)
         with self._lock:
             graph = self._graph
-            if not (graph and graph.holds(matrix)) and not (self._maker and self._maker.is_alive()):
+            if not (graph and graph.holds(matrix)) and not self._maker.is_alive():
                 self._maker = threading.Thread(target=self._make, args=(matrix, graph), daemon=True)
                 self._maker.start()
         return vectors.scan(asked, allowed, limit, graph)
@@ -422,11 +421,6 @@ class VectorPool:
                 self._idle = held
                 return
         held.close()
-
-    def wait(self) -> None:
-        """Until no graph is being made."""
-        if self._maker:
-            self._maker.join()
 
     def close(self) -> None:
         """Let go of what is held."""

@@ -6,16 +6,16 @@ It imports numpy, and so is imported only where vectors are made or asked.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..index.lexical import row_id
 from .quantized import LATIN, SCRIPTS, Code
-from .tables import PageVectors
+from .tables import PageVectors, Scan
 
 MOST_BYTES = 4 << 30  # A graph that would take more memory is not made
 _ROWS = (
@@ -26,16 +26,6 @@ _FEW = 256  # texts that are added to a graph,
 _CHANGED = 0.1  # and the share of all texts: beyond that it is built again
 _SAMPLE = 1024  # vectors by which a graph knows the mean and the deviation of all
 ROW = np.dtype([("ordinal", "<u4"), ("script", "<u4"), ("key", "<i8"), ("digest", "<i8")])  # as tables.py packs one
-
-
-class Scan(NamedTuple):
-    """The entries nearest to a question, the best first, and how like it all `n` vectors are (for z-scores)."""
-
-    mean: float
-    sd: float
-    n: int
-    cosines: dict[int, float]
-    digests: dict[int, int]  # of the entries as they were embedded: one that has another now must be left out
 
 
 def _units(vectors: Any) -> Any:
@@ -69,6 +59,12 @@ def _lengths(rows: Any) -> Any:
     return np.sqrt(np.einsum("ij,ij->i", rows, rows).astype(np.float64))
 
 
+def _pieces(codes: Any) -> Iterator[Any]:
+    """All rows, as 32-bit numbers."""
+    for start in range(0, max(len(codes), 1), _ROWS):
+        yield codes[start : start + _ROWS].astype(np.float32)
+
+
 class Matrix:
     """All vectors of a file as of one moment, in the order of their entries. Nothing changes it but what it finds out of itself."""
 
@@ -84,7 +80,6 @@ class Matrix:
         )
         self.sums = {pack.page: pack.sum for pack in packs}
         self._starts = dict(zip(self.sums, accumulate(counts, initial=0), strict=False))
-        self._norms: Any = None
 
     def codes_of(self, page: int) -> bytes:
         """Those of the vectors of a page."""
@@ -96,26 +91,16 @@ class Matrix:
         """The places of some, by chance."""
         return np.sort(np.random.default_rng(1).permutation(len(self.keys))[:_SAMPLE])
 
-    @staticmethod
-    def nothing() -> Scan:
-        """What is found where nothing can be compared."""
-        return Scan(0.0, 0.0, 0, {}, {})
+    @cached_property
+    def norms(self) -> Any:
+        """The length of each."""
+        return np.concatenate([_lengths(piece) for piece in _pieces(self.codes)])
 
     def products(self, asked: Code, places: Any = None) -> Any:
         """The cosine of every vector, or of some. 32-bit floats hold these sums of whole numbers exactly."""
         wanted = np.frombuffer(asked.codes, np.int8).astype(np.float32)
-        codes = self.codes if places is None else self.codes[places]
-        norms = None if self._norms is None else self._norms if places is None else self._norms[places]
-        found, lengths = np.empty(len(codes)), np.empty(len(codes))
-        for start in range(0, len(codes), _ROWS):
-            piece = codes[start : start + _ROWS].astype(np.float32)
-            found[start : start + _ROWS] = piece @ wanted
-            if norms is None:
-                lengths[start : start + _ROWS] = _lengths(piece)
-        if norms is None:
-            norms = lengths
-            if places is None:
-                self._norms = norms
+        codes, norms = (self.codes, self.norms) if places is None else (self.codes[places], self.norms[places])
+        found = np.concatenate([piece @ wanted for piece in _pieces(codes)]).astype(np.float64)
         lengths = norms * float(_lengths(wanted[None])[0])
         return np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0)
 

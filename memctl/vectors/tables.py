@@ -103,6 +103,16 @@ class PageVectors(NamedTuple):
             yield key, Code(script, codes[number * dim : (number + 1) * dim])
 
 
+class Scan(NamedTuple):
+    """The entries nearest to a question, the best first, and how like it all `n` vectors are (for z-scores)."""
+
+    mean: float
+    sd: float
+    n: int
+    cosines: dict[int, float]
+    digests: dict[int, int]  # of the entries as they were embedded: one that has another now must be left out
+
+
 def open_tables(path: Path, write: bool) -> sqlite3.Connection:
     """Open the file; without `write` it must be there. A folder that cannot be written is read as it stands."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
@@ -195,8 +205,16 @@ def _beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
 
 
+def remove_leftovers(path: Path) -> None:
+    """Remove what a kill left beside a file of vectors: one that was being made, or by an earlier version one set aside."""
+    for name in path.parent.glob("vectors.*"):
+        if name.suffix != ".lock" and not name.name.startswith(path.name):
+            name.unlink(missing_ok=True)
+
+
 def remove_tables(path: Path) -> None:
-    """Remove a file of vectors and what SQLite keeps beside it."""
+    """Remove a file of vectors, what SQLite keeps beside it and what was left."""
+    remove_leftovers(path)
     for name in (path, *_beside(path)):
         name.unlink(missing_ok=True)
 
@@ -243,26 +261,19 @@ def _rows_from_both_ends(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any
 
 def _rows_of_planes(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...]]:
     """Those of a file of format 1, where vectors lay by the key of their text, as planes of bits."""
-    for page, page_sum, ordinals, digests, keys, signs, total in db.execute("SELECT * FROM pack"):
-        number = len(ordinals) // 4
-        fields = (struct.pack("<qH", page, len(page_sum)), page_sum, ordinals, digests, keys, signs)
-        if crc32(b"".join(fields)) == total:
-            named = zip(
-                *(
-                    struct.unpack(f"<{number}{kind}", each)
-                    for kind, each in zip("Iqq", (ordinals, keys, digests), strict=True)
-                ),
-                strict=True,
+    for page, page_sum, *blobs, total in db.execute("SELECT * FROM pack"):
+        if crc32(b"".join((struct.pack("<qH", page, len(page_sum)), page_sum, *blobs))) == total:
+            ordinals, (digests, keys) = (
+                memoryview(blobs[0]).cast("I"),
+                (memoryview(each).cast("q") for each in blobs[1:3]),
             )
-            vectors = [StoredVector(*row) for row in named]
-            sql = f"SELECT key, script, norm, total, planes, sum FROM code WHERE key IN ({', '.join(str(v.key) for v in vectors)})"
+            vectors = list(map(StoredVector, ordinals, keys, digests))
+            sql = f"SELECT key, script, norm, total, planes, sum FROM code WHERE key IN ({', '.join(map(str, keys))})"
             read = [row for row in db.execute(sql) if crc32(row[4], crc32(struct.pack("<qBdi", *row[:4]))) == row[5]]
-            codes = {
-                row[0]: Code(row[1], code)
-                for row, code in zip(read, unpacked([row[4] for row in read], dim), strict=True)
-            }
+            made = zip(read, unpacked([row[4] for row in read], dim), strict=True)
+            codes = {row[0]: Code(row[1], code) for row, code in made}
             kept = [(vector, codes[vector.key]) for vector in vectors if vector.key in codes]
-            yield page_row(page, page_sum if len(kept) == number else b"", kept)
+            yield page_row(page, page_sum if len(kept) == len(vectors) else b"", kept)
 
 
 def unpacked(planes: Iterable[bytes], dim: int) -> list[bytes]:

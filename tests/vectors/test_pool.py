@@ -43,7 +43,8 @@ def pool(memory: memctl.Memory) -> VectorPool:
     """What it holds, once a graph is made."""
     assert memory.resident
     held = memory.resident.keep(VectorPool)
-    held.wait()
+    if held._maker.ident:
+        held._maker.join()
     return held
 
 

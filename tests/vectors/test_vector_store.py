@@ -27,9 +27,8 @@ from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors import tables
 from memctl.vectors.file import Vectors, begin_vectors, drop_vectors, open_vectors
-from memctl.vectors.matrix import Scan
 from memctl.vectors.quantized import Code
-from memctl.vectors.tables import StoredVector
+from memctl.vectors.tables import Scan, StoredVector
 
 DIM = 64
 FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40
@@ -481,7 +480,8 @@ def test_verify_tells_damage(tmp_path: Path) -> None:
 def test_drop_removes_all_of_it(tmp_path: Path) -> None:
     """File, log and one that was being made."""
     workspace = filled(tmp_path)
-    (tmp_path / ".memory/vectors.new").write_bytes(b"x")
+    for name in ("vectors.new", "vectors.broken-wal", "vectors.damaged"):
+        (tmp_path / ".memory" / name).write_bytes(b"x")
     drop_vectors(workspace)
     assert not [path.name for path in (tmp_path / ".memory").glob("vectors.*") if path.name != "vectors.lock"]
     assert open_vectors(workspace) is None

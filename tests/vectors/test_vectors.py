@@ -13,7 +13,6 @@ from strategies import examples
 from memctl.ids import text_key
 from memctl.vectors.matrix import encode, mean_of
 from memctl.vectors.quantized import CYRILLIC, HAN, LATIN, SCRIPTS, Code, vector_script
-from memctl.vectors.tables import unpacked
 
 DIMS = st.sampled_from([64, 100, 384, 512, 1024])
 SEEDS = st.integers(0, 10_000)
@@ -59,19 +58,6 @@ def test_codes_keep_the_cosine(one: int, other: int, dim: int, common: float) ->
     mean = [common * x / math.sqrt(dim) for x in gauss(77, dim)]
     a, b = gauss(one, dim), gauss(other, dim)
     assert cosine(encode(a, mean), encode(b, mean)) == pytest.approx(exact(a, b, mean), abs=0.02)
-
-
-@given(SEEDS, DIMS)
-@settings(max_examples=examples(60))
-def test_planes_say_what_the_codes_say(seed: int, dim: int) -> None:
-    """As files of the first format have them: bit by bit, the highest first, of each number plus 128."""
-    codes = [encode(gauss(seed + more, dim), [0.0] * dim).codes for more in range(3)]
-
-    def planes(code: bytes) -> bytes:
-        bits = ["".join(str((x + 128 & 255) >> bit & 1) for x in code) for bit in range(7, -1, -1)]
-        return b"".join(int(plane, 2).to_bytes(dim + 7 >> 3) for plane in bits)
-
-    assert unpacked(map(planes, codes), dim) == codes
 
 
 @pytest.mark.parametrize("value", [0.0, math.nan, math.inf, 1e-320, 1e300])

@@ -207,6 +207,8 @@ def evidence() -> None:
         with folder(f"evidence-{lang}") as root:
             sources = _write_pairs(root, mine)
             command(root, "reflect")
+            with opened(root):
+                pass  # where there is a model, what is near in meaning is asked too
             beliefs = command(root, "belief", "list").get("beliefs", [])
             pairs = asked_pairs(questions(root))
             with opened(root) as memory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -19,7 +19,7 @@ from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index, recalled_lately
 from ..index.queries import evidence as queries
 from ..index.queries.entity_names import KnownNames, all_entities, core_names, keys_of, mention_counts
-from ..index.queries.entries import by_ids, by_refs, saying
+from ..index.queries.entries import by_ids, by_refs, digests_of, saying
 from ..language.names import entity_key
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
@@ -40,6 +40,8 @@ _SLOT = 0.5  # for a slot whose value may be another: every context has it
 _CORE = 0.5  # for lines about whom every context begins with
 _DOUBLING = 0.1  # for each doubling of the lines that name them, and of how often its lines were recalled
 _NEW = 14  # days of which `refresh` reads the lines; reflect runs once a week at least
+_NEAR = "near in meaning"  # the row of RULES, and the reason
+_COSINE = 0.5  # of a line and a belief that are near in meaning: of the pairs asked for it alone 32 of 52 say something
 _IMPORTANT = 0.3  # for a line of the highest importance
 _OLD = 365  # days, of what has none
 
@@ -227,7 +229,12 @@ def _state(memory: OpenMemory) -> str:
     if in_conflict(workspace) or workspace.settings.nli:
         return ""
     hashes = sorted(queries.page_hashes(memory.index))
-    told = memory.today, program_of(workspace), sorted(workspace.hides or ()), hashes
+    vectors = [
+        (path.name, path.stat().st_mtime_ns)
+        for path in workspace.derived.glob("vectors.sqlite*")
+        if path.suffix[-3:] != "shm"
+    ]
+    told = memory.today, program_of(workspace), sorted(workspace.hides or ()), hashes, sorted(vectors)
     with suppress(MemctlError):  # of a page that cannot be read
         pages = [read_for_edit(workspace, path).before or b"" for path in (OPINIONS, CORE_PAGE, PAGE)]
         return hashed(b"\0".join([repr(told).encode("utf-8", "surrogatepass"), *pages]), 16).hex()
@@ -278,8 +285,35 @@ def _left_by_reflect(memory: OpenMemory) -> Iterator[Doubt]:
     for pair in replay.open_questions:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
         yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason, pair.judgement.rule)
+    yield from _near_in_meaning(memory, replay)
     for proposal in read_proposals(_proposals_page(memory, planner, replay).after):
         yield Doubt("core", (proposal.ref,), proposal.reason)
+
+
+def _near_in_meaning(memory: OpenMemory, replay: Replayed) -> Iterator[Doubt]:
+    """Facts of the last days that may speak to a belief in other words: where there are vectors, those near its line."""
+    from ..vectors.file import open_vectors
+    from ..vectors.models import choice, is_of
+
+    embedder = choice(memory.workspace).embedder
+    vectors = open_vectors(memory.workspace) if embedder else None
+    if embedder is None or vectors is None:
+        return
+    held = {belief.stated: belief for belief in replay.beliefs if belief.over is None and belief.names}
+    lines = {row.id: held[row.ref] for row in by_refs(memory.index, filter(None, held)) if row.block is None}
+    facts = queries.facts_between(memory.index, days_before(memory.today, _LATELY), memory.today)
+    fresh = {row.id: row for row in facts if is_trusted(row.origin)}
+    digests = digests_of(memory.index, lines.keys() | fresh.keys())
+    with closing(vectors):
+        is_usable = is_of(embedder, *vectors.head[:2])
+        pairs = [*vectors.alike(lines, fresh, digests, _COSINE)] if is_usable else []
+    judged = {(pair.belief, pair.fact) for pair in replay.uncertain}
+    for line, fact in pairs:
+        belief, row = lines[line], fresh[fact]
+        known = {bullet.ref for bullet in belief.bullets} | belief.refused
+        is_later = str(belief.day) <= (row.day or "") and row.ref not in known
+        if is_later and not belief.names.isdisjoint(row.named) and (belief.ref, row.ref) not in judged:
+            yield Doubt("belief", (belief.ref, row.ref), _NEAR, _NEAR)
 
 
 def core_proposal(memory: OpenMemory, ref: str) -> tuple[CoreProposal, Edit] | None:

@@ -147,6 +147,13 @@ class Vectors:
         places = (matrix := self.matrix()).places_of(set(ids), digests)
         return matrix.best(places, self._products(asked, matrix, places), len(places))[0]
 
+    def alike(
+        self, one: Iterable[int], other: Iterable[int], digests: Mapping[int, int], least: float
+    ) -> Iterator[tuple[int, int]]:
+        """Pairs of entries, one of each side, whose cosine is at least so much, of those embedded with these digests."""
+        matrix = self.matrix()
+        return matrix.alike(matrix.places_of(set(one), digests), matrix.places_of(set(other), digests), least)
+
     def by_script(self, asked: Code) -> dict[int, tuple[float, int]]:
         """Script -> the mean cosine of its vectors with the question, and how many were looked at."""
         matrix = self.matrix()

@@ -158,11 +158,11 @@ def _fit(rows: Sequence[Row], steps: int = 400, ridge: float = 1e-4) -> list[flo
             error = w * (_logistic(found, x[1:]) - y)
             for i, each in enumerate(x):
                 slope[i] += error * each
-        found = [old - step for old, step in zip(found, _solved(bound, slope), strict=True)]
+        found = [old - step for old, step in zip(found, solved(bound, slope), strict=True)]
     return found
 
 
-def _solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+def solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
     """Gauss, with the largest first."""
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     for at in range(len(rows)):

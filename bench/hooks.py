@@ -1,19 +1,30 @@
-"""Does a hook speak where memory has the answer, and keep silent elsewhere? `python bench/hooks.py [--held]`.
+"""Does a hook speak where memory has the answer, and keep silent elsewhere? `python bench/hooks.py [--held | --fit]`.
 
 The prompts of tests/data/prompts are put to a memory of their lines, one language at a time; every second prompt is held.
 Answered: the share of answerable prompts beside which the right line is shown. Precision: of the prompts beside which
 anything is shown, those for which the right line is. Chatter: the share of the others beside which anything is shown.
+
+`--fit` fits the weights of memctl/context/context.py on the prompts of tests/data/unseen, unseen2, unseen4 and the open half of
+unseen7 and prints them; then what hooks say of each set by the weights that are fitted without the persona who asks.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
+from math import exp
 from pathlib import Path
 from typing import NamedTuple
 
+import unseen
+from answerable import solved
+
 import memctl
+from memctl.context.context import lines_beside
 
 DATA = Path(__file__).parent.parent / "tests/data/prompts"
 
@@ -60,7 +71,83 @@ def measure(path: Path, held: bool) -> tuple[float, float, float, list[str]]:
     return len(right) / max(1, len(spoken)), len(right) / len(asked), chatter, wrong
 
 
+FITTED_ON = {"unseen": "", "unseen2": "", "unseen4": "", "unseen7": "rowan,vadim,yuchen"}  # of the last its open half
+
+
+class Weighed(NamedTuple):
+    """A prompt of a persona: its kind, what speaks for an answer among the lines found, whether one of these is the answer."""
+
+    of: str
+    lang: str
+    persona: str
+    kind: str
+    signs: list[float]  # none where lines stand beside it without being weighed, or where there are none
+    shows: bool  # some line, if the signs are weighed as enough
+    right: bool
+
+
+def weighed(of: str, only: str) -> Iterator[Weighed]:
+    """The prompts of a set, or of some of its personas, each put to the months of its own."""
+    unseen.GIVEN.of, unseen.GIVEN.only = of, only
+    for name, mine in unseen.by("workspace", unseen.rows("prompts.jsonl")):
+        with unseen.folder(f"prompts-{name}") as root:
+            pages = unseen.write_month(root, name)
+            with unseen.opened(root) as memory:
+                for row in mine:
+                    ask = partial(lines_beside, prompt=row["prompt"], budget=unseen.HOOK_TOKENS, most=unseen.HOOK_LINES)
+                    items, signs, tells = memory.public().run(ask)
+                    right = any(unseen.told_in("\n".join(item.line for item in items), row, pages))
+                    yield Weighed(of, row["lang"], name, row["kind"], signs, bool(items) and tells, right)
+
+
+def fitted(rows: Sequence[Weighed], steps: int = 12, ridge: float = 1.0) -> list[float]:
+    """The weights of a logistic by Newton's steps, the bias first; signs are weighed alike by how much they vary."""
+    signs = [each.signs for each in rows if each.signs]
+    size = len(signs[0])
+    means = [sum(x[i] for x in signs) / len(signs) for i in range(size)]
+    spread = [(sum((x[i] - means[i]) ** 2 for x in signs) / len(signs)) ** 0.5 for i in range(size)]
+    data = [[1.0, *((x[i] - means[i]) / spread[i] for i in range(size))] for x in signs]
+    truth = [float(each.right) for each in rows if each.signs]
+    found = [0.0] * (size + 1)
+    for _ in range(steps):
+        curve = [[ridge * (i == j > 0) for j in range(size + 1)] for i in range(size + 1)]
+        slope = [-ridge * each * (i > 0) for i, each in enumerate(found)]
+        for x, y in zip(data, truth, strict=True):
+            chance = 1 / (1 + exp(-sum(w * each for w, each in zip(found, x, strict=True))))
+            for i, each in enumerate(x):
+                slope[i] += each * (y - chance)
+                for j, other in enumerate(x):
+                    curve[i][j] += chance * (1 - chance) * each * other
+        found = [old + step for old, step in zip(found, solved(curve, slope), strict=True)]
+    plain = [weight / wide for weight, wide in zip(found[1:], spread, strict=True)]
+    return [found[0] - sum(weight * mean for weight, mean in zip(plain, means, strict=True)), *plain]
+
+
+def fit() -> None:
+    """Print the weights, and what those that are fitted without a persona say of its prompts."""
+    every = [each for of, only in FITTED_ON.items() for each in weighed(of, only)]
+    rows = [each for each in every if each.signs]
+    print("SPEAKING =", [round(weight, 2) for weight in fitted(rows)])
+    count: dict[tuple[str, str], Counter[str]] = {}
+    for persona in dict.fromkeys((each.of, each.persona) for each in every):
+        bias, *weights = fitted([each for each in rows if (each.of, each.persona) != persona])
+        for each in every:
+            if (each.of, each.persona) == persona:
+                sum_of = bias + sum(w * x for w, x in zip(weights, each.signs, strict=False))
+                speaks = each.shows and (not each.signs or sum_of > 0)
+                kinds = [each.kind, f"spoke {each.kind}"] if speaks else [each.kind]
+                count.setdefault((each.of, each.lang), Counter()).update(
+                    kinds, speaks=speaks, right=speaks and each.right
+                )
+    for (of, lang), one in count.items():
+        wrong = ", ".join(f"{kind} {one[f'spoke {kind}']}" for kind in unseen.UNTOLD)
+        right, told = unseen.share(one["right"], one["speaks"]), unseen.share(one["right"], one["told"])
+        print(f"{of} {lang}: right {right}, answered {told}; spoke at {wrong}")
+
+
 if __name__ == "__main__":
-    for file in sorted(DATA.glob("*.txt")):
+    if "--fit" in sys.argv:
+        fit()
+    for file in sorted(DATA.glob("*.txt")) if "--fit" not in sys.argv else ():
         precision, answered, chatter, wrong = measure(file, "--held" in sys.argv)
         print(f"{file.stem}  precision {precision:.2f}  answered {answered:.2f}  chatter {chatter:.2f}  {wrong}")

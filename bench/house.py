@@ -189,6 +189,7 @@ PURE = {
 }
 """The pure modules whose functions benches call by themselves, and why; everything else of them goes through `Memory`."""
 BELOW = {
+    "hooks": ("context", "fits the weights by which hooks speak: no answer tells the signs of a prompt"),
     "help": ("cli language markdown notes server", "is no bench: it writes docs from the tables themselves"),
     "nearest": ("notes vectors", "times the search among vectors alone: recall orders by days and lines beside it too"),
 }

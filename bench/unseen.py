@@ -32,11 +32,12 @@ HOOK_TOKENS, HOOK_LINES = 1200, 8  # what a hook takes beside one prompt
 PAIRS = ("replaced", "reversed", "belief")  # questions that hold two lines against each other
 Row = dict[str, Any]
 Tally = defaultdict[str, Counter[str]]
-GIVEN = argparse.Namespace(list=False, keep=None, of="unseen2")
+GIVEN = argparse.Namespace(list=False, keep=None, of="unseen2", only="")
 
 
 def rows(path: str) -> list[Row]:
-    return rows_of(DATA / GIVEN.of / path)
+    only = GIVEN.only.split(",") if GIVEN.only else ()
+    return [row for row in rows_of(DATA / GIVEN.of / path) if not only or row.get("workspace", only[0]) in only]
 
 
 def by(key: str, every: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
@@ -298,13 +299,19 @@ def prompts() -> None:
             print(f"    {kind:9}", _calibration([each for each in values if each[1] in ("told", kind)]))
 
 
-def _hook(one: Counter[str], row: Row, text: str, pages: dict[str, list[str]]) -> None:
-    kind = row["kind"]
+def told_in(text: str, row: Row, pages: dict[str, list[str]]) -> list[bool]:
+    """Of each line that a hook shows, whether it answers a prompt; last, whether a line that does stands there by its words."""
     text = re.sub(r"\((?:perhaps )?replaced by [^)]*\)", "", text)  # names the newer line without showing it
     cited = [(path, int(a), int(b or a)) for path, a, b in CITED.findall(text)]
     gold = [(path, int(line)) for path, line, _ in CITED.findall(" ".join(row["gold"]))]
     there = [any(path == page and a <= line <= b for page, line in gold) for path, a, b in cited]
-    right = any(there) or any(pages[path][line - 1].split(": ", 1)[-1] in text for path, line in gold)
+    return [*there, any(pages[path][line - 1].split(": ", 1)[-1] in text for path, line in gold)]
+
+
+def _hook(one: Counter[str], row: Row, text: str, pages: dict[str, list[str]]) -> None:
+    kind, gold = row["kind"], row["gold"]
+    *there, _ = told = told_in(text, row, pages)
+    right = any(told)
     one.update([kind, *(["spoke", f"spoke {kind}"] if text else [f"silent {kind}"])])
     one.update(right=right, first=any(there[:1]))
     if bool(text) != bool(gold) or (text and not right):
@@ -558,6 +565,7 @@ def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
     reader.add_argument("--of", metavar="FOLDER", help="under tests/data; unseen is the first one, which is spent")
+    reader.add_argument("--only", metavar="NAME,…", help="of these workspaces alone, as the held half of a set")
     reader.add_argument("--list", action="store_true")
     reader.add_argument("--keep", type=Path)
     reader.parse_args(namespace=GIVEN)

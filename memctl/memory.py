@@ -399,7 +399,7 @@ class Memory(OpenMemory):
 
     def beside_prompt(self, prompt: str, budget: int, most: int) -> str:
         """The fenced block of at most `most` lines that belong to a prompt; mostly empty. By words, without private lines."""
-        return context.beside_prompt(self.public(), prompt, budget=budget, most=most)
+        return context.beside_prompt(self.public(), prompt, budget, most)
 
     def chat(
         self, messages: str | Sequence[Mapping[str, Any]], *, source: str = "the chat", counter: str | None = None,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter as Tally
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -16,12 +18,11 @@ from typing import Any, NamedTuple
 from ..errors import ExtraBroken, ExtraMissing, MemctlError, NothingFound, OverBudget, Usage
 from ..facts import Period, is_trusted, iso_day
 from ..hits import Answer, more_line
-from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import KnownNames, all_entities, entity_named, keys_of
 from ..index.queries.entries import Query, entry_count, frequencies
-from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.analyzer import is_identifier, query_terms, stop_terms, terms
 from ..language.dates import log_day
 from ..language.names import as_listed, find_names, has_han
 from ..language.tokens import Counter, estimate
@@ -32,6 +33,7 @@ from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question_in_paste import asks_anywhere
 from ..recall.recall import WEAK, recall
+from ..recall.surroundings import answerable, signs_of
 from ..recall.wording import question_times
 from ..review.question import waiting_line
 from .layers import Layers, core_page, query_of
@@ -161,33 +163,66 @@ def _rest(answer: Answer, items: Sequence[Item]) -> str:
     return more_line((*left, *answer.more), (item.day or item.source.partition("#")[0] for item in items))
 
 
-def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) -> str:
-    """The fenced block of at most `most` lines that belong to a prompt by its words; mostly empty.
+def beside_prompt(memory: OpenMemory, prompt: str, budget: int, most: int) -> str:
+    """The fenced block of at most `most` lines that belong to a prompt; mostly empty: it speaks where one of them more likely
+    than not answers the prompt. "Run the tests again" finds some line with a test in it; that answers nothing."""
+    items, signs, tells = memory.public().run(lambda opened: lines_beside(opened, prompt, budget, most))
+    bias, *weights = SPEAKING
+    speaks = not signs or bias + sum(weight * sign for weight, sign in zip(weights, signs, strict=True)) > 0
+    return recalled_block(items) if tells and speaks else ""
 
-    It speaks where memory probably holds an answer, and of what shares enough with the prompt. "Run the tests again" finds
-    some line with a test in it; that is neither.
-    """
-    pack = context(memory, prompt, ContextOptions(budget), stable=False)
-    if not pack.items:
-        return ""
-    query = query_of(prompt, Query(), memory.today)
-    answer = recall(memory, query, k=most)
-    chance = answer.answerable or 0.0
-    best_score = max((hit.score for hit in answer.hits), default=0.0)
+
+SPEAKING = -13.1, 1.07, 10.48, 1.17, 1.05, 0.22
+"""Bias and weights of the signs, fitted by `python bench/hooks.py --fit` (docs/retrieval.md)."""
+
+_NEAR = 0.6  # of the score of the best line about whom the prompt names: what stands beside it
+_STEEP = 4  # how soon more shared words speak for no more: near the idf of a rare word in three months of notes
+_WORDS = 2  # that a line shares with a prompt which does not ask, unless one is an identifier or beside a name
+
+
+def lines_beside(memory: OpenMemory, prompt: str, budget: int, most: int) -> tuple[list[Item], list[float], bool]:
+    """The lines that may stand beside a prompt by its words, the signs that they answer it (none where they are of the time
+    that alone is asked for), and whether it asks or shares what tells."""
+    query, by_words = query_of(prompt, Query(), memory.today), memory.with_workspace(memory.workspace.without_model())
+    layers = Layers(by_words, counter_of(memory.workspace), Query(), core_of(memory)[0])
+    found = layers.recalled(prompt, budget - _MARKS)
+    best_first = sorted(layers.found, key=lambda hit: -hit.score)[:most]
     asks = asks_anywhere(query.pasted or query.words)
-    is_likely = chance >= _LIKELY and asks
-    best = {str(hit.source) for hit in answer.hits[:_BEST] if is_likely and hit.score >= _BEST_SHARE * best_score}
-    named_in_hits = {name for hit in answer.hits for name in hit.entities}
-    weights, named_on_pages = memory.run(lambda opened: _weights_and_names(opened.index, query.words))
-    names = named_on_pages.union(_named_in(query.words, named_in_hits))
+    index, asked = memory.index, query_terms(query.words)
+    counts, total = Tally(frequencies(index, asked, own=True)) - layers.outside, entry_count(index, own=True)
+    weights = {term: idf(counts[term], total) / idf(1, total) for term in asked}  # 1 for a word of a single line
+    names = {key for name in KnownNames(index).in_text(query.words) for key in (name, *keys_of(index, name))}
+    names.update(_named_in(query.words, {name for hit in best_first for name in hit.entities}))
+    own = {term for name in names for term in terms(name)}
+    wanted = {term: weight for term, weight in weights.items() if len(term) > 1 and term not in own}
+    known, texts = as_listed(names), ((item.source, item.line.partition("]")[2]) for item in found)
+    about = (each for each in texts if not names or find_names(" ".join(_WORD.findall(each[1])), known))
+    shared = {source: wanted.keys() & terms(text) for source, text in about}  # others answer it about somebody else
+    hits = [hit for hit in best_first if str(hit.source) in shared]
     times = _times_alone(query, names, memory.today) if asks else ()
-    dated = ((hit, day) for hit in answer.hits for day in (hit.valid.first, iso_day(hit.day)) if day)
-    in_time = {str(hit.source) for hit, day in dated if any(time.holds(day) for time in times)}
-    relevant = _relevant(pack.items, names, weights, best, chance >= _SURE, in_time)
-    shown = {item.source for item in relevant}
-    newer = {hit.superseded_by or hit.perhaps_superseded_by for hit in answer.hits if str(hit.source) in shown}
-    shown |= {str(hit.source) for hit in answer.hits if hit.ref in newer}  # in whatever words it is told
-    return recalled_block([item for item in pack.items if item.source in shown][:most])
+    days = ((hit, day) for hit in hits for day in (hit.valid.first, iso_day(hit.day)) if day)
+    dated = [hit for hit, day in days if any(time.holds(day) for time in times)]
+    near = dated or [hit for hit in hits if hit.score >= _NEAR * hits[0].score]
+    newer = {hit.superseded_by or hit.perhaps_superseded_by for hit in near}  # in whatever words it is told
+    shown = {str(hit.source) for hit in layers.found if hit in near or hit.ref in newer}
+    items = [item for item in found if item.source in shown][:most]
+    said = [wanted.keys() if "slot" in hit.why else shared[str(hit.source)] for hit in near]
+    says = names or query.days or weights.keys() - stop_terms() or any("slot" in hit.why for hit in near)
+    telling = (words for words in said if len(words) >= _WORDS or (names and words) or any(map(is_identifier, words)))
+    tells = bool(says) and (asks or any(telling))
+    if dated or not near:
+        return items, [], tells
+    weight = max(sum(wanted[term] for term in words) for words in said)
+    chance = answerable(signs_of(memory.index, query.words, best_first, layers.outside), best_first) or 0.0
+    marked = " ".join(_WORD.findall(" ".join(name for hit in near for name in hit.entities)))
+    signs = [
+        float(asks),
+        hits[0].score / best_first[0].score,  # what another's line has more
+        float(bool(names and find_names(marked, as_listed(names)))),  # a mark names whom the prompt names
+        math.log1p(_STEEP * weight),  # how much the words weigh, names apart, that one shares; a slot all
+        math.log(max(chance, 0.001) / max(1 - chance, 0.001)) if weight or not names else 0.0,
+    ]
+    return items, signs, tells
 
 
 def _times_alone(query: Query, names: Collection[str], today: date) -> Sequence[Period]:
@@ -200,22 +235,6 @@ def _times_alone(query: Query, names: Collection[str], today: date) -> Sequence[
         rest = re.sub(re.escape(name), "", rest, flags=re.IGNORECASE)
     times, is_bare, _ = question_times(rest, today)
     return times if is_bare else ()
-
-
-_LIKELY = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
-_SURE = 0.97  # the same for a line that shares nothing but the name
-_BEST, _BEST_SHARE = 3, 0.6  # the best lines: so many, of at least this share of the best score
-_WORDS = 2  # of the prompt that a line shares, unless one of them is a name or an identifier
-_WEIGHT_SHARE = 0.25  # of the weight of the prompt's words that those have which a line shares
-_WEIGHT_SHARE_NAMED = 0.05  # the same for a line that is about whom the prompt names
-
-
-def _weights_and_names(index: Index, words: str) -> tuple[dict[str, float], set[str]]:
-    """How telling each word is, and all names of the entities with a page that are named."""
-    wanted = query_terms(words)
-    counts, total = frequencies(index, wanted, own=True), entry_count(index, own=True)
-    names = {key for name in KnownNames(index).in_text(words) for key in (name, *keys_of(index, name))}
-    return {term: idf(counts.get(term, 0), total) for term in wanted}, names
 
 
 def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
@@ -232,38 +251,6 @@ def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
 
 
 _WORD = re.compile(rf"[{HAN_CHARS}]+|[^\W\d_{HAN_CHARS}]+(?:-[^\W\d_{HAN_CHARS}]+)*")  # "Anna上周" is two
-
-
-def _relevant(
-    items: Iterable[Item], names: Collection[str], weights: Mapping[str, float], best: Collection[str], is_sure: bool,
-    in_time: Collection[str],
-) -> list[Item]:  # fmt: skip
-    """Those of the items that are about whom a prompt names, and share with it an identifier or enough of its words.
-
-    `weights` are those of the prompt's words. `best` are the sources of the best lines where an answer is likely: such a
-    line need share one word, and where an answer `is_sure`, no more than the name. `in_time` are the sources of what is of
-    the time that alone is asked for. What was found by meaning alone does not pass.
-    """
-    own = {term for name in names for term in terms(name)}
-    wanted = {term: weight for term, weight in weights.items() if term not in own and len(term) > 1}
-    whole = sum(wanted.values()) or 1.0
-    known = as_listed(names)
-
-    def fits(item: Item) -> bool:
-        line = item.line.partition("]")[2]
-        if names and not find_names(" ".join(_WORD.findall(line)), known):
-            return False  # it answers the same question about somebody else
-        if item.source in in_time:
-            return True
-        shared = {term for term in terms(line) if term in wanted}
-        if item.source in best:
-            return bool(not own or shared or is_sure)
-        share = sum(wanted[term] for term in shared) / whole
-        if names:
-            return bool(shared) and share >= _WEIGHT_SHARE_NAMED
-        return any(map(is_identifier, shared)) or (len(shared) >= _WORDS and share >= _WEIGHT_SHARE)
-
-    return [item for item in items if fits(item)]
 
 
 def core_of(memory: OpenMemory) -> tuple[str, list[str]]:

@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import date
 from itertools import islice
 
-from ..facts import Kind
+from ..facts import Kind, is_trusted
 from ..hits import Hit, more_line
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import KnownNames
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks, slot_names
 from ..index.queries.evidence import outcomes_of
-from ..language.analyzer import query_terms
+from ..language.analyzer import query_terms, terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import CORE_PAGE, Workspace
@@ -55,6 +55,8 @@ class Layers:
         self._core = [plain_words(line) for line in core.split("\n") if line.strip()]
         self.warnings: list[str] = []
         self.rest = ""  # where what belongs to the message goes on
+        self.found: list[Hit] = []  # what recall found for the message and may be told
+        self.outside: Tally[str] = Tally()  # in how many untrusted lines that it found each term stands
 
     def cost(self, items: Iterable[Item]) -> int:
         """Tokens of some items."""
@@ -140,7 +142,7 @@ class Layers:
         found = [hit for hit in found if hit.score >= least]
         if not has_wording("why", query.words):  # that lifts lines that give a reason, replaced or not
             found.sort(key=lambda hit: hit.superseded_by is not None)
-        hits = [hit for hit in with_neighbours(self._memory, found) if self._may_enter(hit)]
+        hits = self.found = [hit for hit in with_neighbours(self._memory, found) if self._may_enter(hit)]
         places = {hit.ref: str(hit.source) for hit in hits}
         sections = {Kind.OPINION: "beliefs"}
         lines = [item_of(hit, "recalled", sections.get(hit.kind, ""), places.get(_newer(hit))) for hit in hits]
@@ -187,6 +189,8 @@ class Layers:
             copies = copied_places(self._index, [hit.ref for hit in answer.hits])
             hits = [h for h in answer.hits if (h.source.path, h.source.line) not in copies and self._may_enter(h)]
             if 2 * len(hits) >= k or len(answer.hits) < width or width >= _MOST:
+                untrusted = [hit for hit in answer.hits for _ in (hit.source, *hit.also) if not is_trusted(hit.origin)]
+                self.outside |= Tally(term for hit in untrusted for term in {*terms(hit.content)})
                 return hits[:k]
             width *= 4
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date
 
 from ..errors import MemctlError
-from ..facts import Citation, Kind
+from ..facts import Citation, Kind, is_trusted
 from ..hits import Hit, PassageLine
 from ..index.index import Index
 from ..index.lexical import page_of, row_id
@@ -129,7 +129,7 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
     is_repeated = entry.block is not None or (entry.kind == Kind.OBSERVATION.value and settles)
     return Candidate(
         entry.id, Kind(entry.kind), entry.role, entry.written_on, entry.valid, entry.importance, entry.content_key,
-        is_repeated, entry.place, relevance, named,
+        is_repeated, entry.place, relevance, named, not is_trusted(entry.origin),
     )  # fmt: skip
 
 

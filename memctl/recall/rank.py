@@ -162,6 +162,7 @@ class Candidate(NamedTuple):
     place: tuple[str, int]
     relevance: float
     named: bool = False
+    outside: bool = False  # not trusted: never stands for a twin that is
 
     @property
     def age(self) -> int:
@@ -245,7 +246,7 @@ def order(
     ranked: dict[int, Ranked] = {}
     for group in groups.values():
         if len(group) > 1:  # most stand alone
-            group.sort(key=lambda c: (c.copy, c.id in ended, c.age, c.place))
+            group.sort(key=lambda c: (c.copy, c.outside, c.id in ended, c.age, c.place))
         first, *rest = group
         adjusted = factors(first, times, len({c.day for c in group if not c.copy}), asks_name, today)
         adjusted = adjusted._replace(standing=ENDED) if first.id in ended else adjusted

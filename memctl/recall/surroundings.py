@@ -1,6 +1,7 @@
 """What surrounds the hits of an answer: the token budget, what was searched in vain and why, how likely there is an answer at all."""
 
 import math
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
@@ -194,12 +195,12 @@ WEIGHTS = Signs(own=4.21, known=1.25, top=13.05, named=1.17, alone=-6.36, slot=3
 BIAS = -4.95
 
 
-def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs | None:
-    """The signs for a question and its hits; None where it has no words."""
+def signs_of(index: Index, words: str, hits: Sequence[Hit], less: Counter[str] | None = None) -> Signs | None:
+    """The signs for a question and its hits; None where it has no words. `less`: in how many lines a term counts nothing."""
     if not (wanted := query_terms(words)):
         return None
     names = {*terms(" ".join((*capitals(words), *KnownNames(index).in_text(words))))}.intersection(wanted)
-    counts, total = frequencies(index, wanted, own=True), entry_count(index, own=True)
+    counts, total = Counter(frequencies(index, wanted, own=True)) - (less or Counter()), entry_count(index, own=True)
     weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
     asking = {*wanted}.difference(query_terms(without_value_asked(words)))
     plain = {term: weight for term, weight in weights.items() if term not in asking}

@@ -96,7 +96,7 @@ def names_somebody(words: str) -> bool:
 def capitals(words: str) -> list[str]:
     """The words inside a question that begin with a capital and may name somebody: not "I"."""
     nobody = words_of("asked", "capitals of nobody")
-    return [word for word in words.split()[1:] if word[:1].isupper() and word not in nobody]
+    return [word for word in words.split()[1:] if word[:1].isupper() and word.rstrip(".,;:?!") not in nobody]
 
 
 def _by_form(words: str, known: Collection[str]) -> set[str]:

@@ -117,21 +117,39 @@ UNWANTED = [
     "why does pip install fail on my machine?", "rename this variable to something clearer", "спасибо, всё работает",
     "исправь опечатку в комментарии", "继续", "请把这个函数拆成两个", "what is the capital of France?", "make the button blue",
     "Write a regex that matches email addresses", "explain this stack trace", "translate this README to German", "/compact", "   ",
+    "the of and a", "the a of?", "и в на", "的了吗？", "can you fix the failing test in gateway.py?", "能修一下这个测试吗？", "можешь починить тест?",
 ]  # fmt: skip
 
 
 def test_a_prompt_is_given_what_belongs_to_it_and_mostly_nothing(tmp_path: Path) -> None:
     """Eight prompts that the notes answer, seventeen that are about something else; three languages."""
     workspace = Workspace(fixture_copy(tmp_path).resolve())
-    now = datetime(2025, 11, 30, 9)
     call(["index"], workspace.root)
     for prompt, word in WANTED.items():
-        answer, log = answer_hook(workspace, "prompt", claude(prompt), now)
+        answer, log = answer_hook(workspace, "prompt", claude(prompt), NOW)
         assert answer and log == "" and word in answer["hookSpecificOutput"]["additionalContext"], prompt
         lines = answer["hookSpecificOutput"]["additionalContext"].split("\n")
         assert re.fullmatch(r"<memory-\w{10,}>", lines[0]) and lines[-1] == lines[0].replace("<", "</")
         assert all(re.match(r"- \[[^\]]*#L\d+", line) for line in lines[2:-1]) and len(lines) <= 11
-    assert [prompt for prompt in UNWANTED if answer_hook(workspace, "prompt", claude(prompt), now)[0]] == []
+    assert [prompt for prompt in UNWANTED if answer_hook(workspace, "prompt", claude(prompt), NOW)[0]] == []
+
+
+NOW = datetime(2025, 11, 30, 9)
+ASKED = {
+    "How many calls a minute do partners get?": "Partners get sixty calls a minute",
+    "Сколько вызовов в минуту дано партнёрам?": "Партнёрам дано шестьдесят вызовов в минуту",
+    "合作方每分钟多少次？": "合作方每分钟六十次",
+}
+
+
+@pytest.mark.parametrize("prompt", ASKED)
+def test_the_web_takes_no_place(tmp_path: Path, prompt: str) -> None:
+    """Twenty lines from outside that repeat the question, and one that repeats the answer: the owner's line comes all the same."""
+    web = "".join(f"- W(src=web): {prompt} № {n}\n" for n in range(20)) + f"- W(src=web): {ASKED[prompt]}\n"
+    pages = {"memory/2025-11-20.md": f"- W: {ASKED[prompt]}\n", "memory/2025-11-21.md": web}
+    answer, _ = answer_hook(write_pages(tmp_path, pages), "prompt", claude(prompt), NOW)
+    told = answer["hookSpecificOutput"]["additionalContext"] if answer else ""
+    assert ASKED[prompt] in told and "№" not in told
 
 
 def test_cursor_is_answered_in_its_own_words(tmp_path: Path) -> None:

@@ -342,7 +342,7 @@ def test_one_common_word_of_a_long_prompt_brings_no_line_of_whom_it_names(tmp_pa
     assert memory.beside_prompt(f"Look at this for the team and its trip: {rare}", 2000, 20) == "", (
         "nor do two, nobody's"
     )
-    assert "trip" in memory.beside_prompt("The team is on its trip", 2000, 20)
+    assert "trip" in memory.beside_prompt("Which trip is the team on?", 2000, 20)
     assert memory.beside_prompt("Descale the kettle first", 2000, 20) == "", "one word, however telling"
 
 

@@ -4,22 +4,27 @@ The result depends on the facts and on what people changed by hand, never on ear
 in which files arrived: what reflect wrote within the window is found again, or goes.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
-from itertools import groupby
+from itertools import chain, combinations, groupby
 from operator import attrgetter
+from sys import intern
 from typing import NamedTuple
 
 from ..facts import UNSAID, Citation, Fact, Kind
 from ..ids import belief_id, question_id, question_ids
 from ..judgement import Judgement
 from ..markdown.grammar import Bullet, code_of
+from ..stance import stance
 from ..stance.stance import topics
+from ..truth import change
 from . import confidence
 from .confidence import BeliefEntry, LastWritten
 
+_MOST_NAMED = 5  # names that a line marks, of which every combination is looked up
+_Names = tuple[frozenset[str], frozenset[str]]  # keys of names, and all their spellings on both sides
 Judge = Callable[[Fact, Fact], Judgement | None]
 """What a fact says of a belief; None where that is nothing, or not worth a question."""
 
@@ -112,6 +117,7 @@ class ReplayInput(NamedTuple):
     settled: Set[str] = frozenset()  # ids of questions that were answered
     days: Days | None = None  # all facts of the window, a day at a time from the oldest on, so that few need be held
     place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}  # of ids of facts of the window
+    canonical: Callable[[str], str] | None = None  # the key of a name, where judge_view judges and nothing else
     before: Sequence[tuple[str, TrustedFact]] = ()  # uncertain pairs from before it: id of the belief, and the fact
 
 
@@ -171,11 +177,17 @@ class _Run:
         self.notes: list[str] = []  # for a person to read
         self.uncertain: list[UncertainPair] = []
         self._by_id: dict[str, confidence.Belief] = {}  # by the id of the belief, and of the line that stated it
-        # By the keys of those whom they are about, then by topic. Most topics of a name have one belief: lists for all would
-        # take most of the memory of a first reflect.
-        self._by_topic: dict[str, dict[str, confidence.Belief | list[confidence.Belief]]] = defaultdict(dict)
-        self._without_topics: dict[str, list[confidence.Belief]] = defaultdict(list)  # by name, until somebody asks
-        self._about_nobody: dict[str, list[confidence.Belief]] = defaultdict(list)  # by their words
+        self._by_text: dict[str, list[confidence.Belief]] = defaultdict(list)
+        self._about: dict[str, list[confidence.Belief]] = defaultdict(list)  # by the keys of names
+        # By some of those whom they mark, for all combinations: their keys, then as they are written.
+        self._groups: dict[frozenset[str], dict[frozenset[str], list[confidence.Belief]]] = defaultdict(dict)
+        self._wide: list[confidence.Belief] = []  # that mark too many for that
+        self._spellings: dict[str, None] = {}  # of all whom they mark
+        # By the rarest of the keys that a line must share for any judgement: common words join no pair. An index for
+        # all names that a line and a belief may have in common, without which both are read.
+        self._by_keys: dict[_Names, dict[str, tuple[confidence.Belief, ...]]] = defaultdict(dict)
+        self._read = Counter[tuple[_Names, frozenset[str]]]()  # how many beliefs of a group are in an index
+        self._often = Counter[str]()  # how often a key was sought
         self._judgements: dict[tuple[str, str], Judgement | None] = {}  # of one day, by belief and fact
         self._cited: set[str | None] = set()  # ids of the lines that became evidence
         self._of_window = set(self.by_ref)  # ids of facts whose places `places` may ask for
@@ -265,10 +277,14 @@ class _Run:
         self._by_id[belief.ref] = belief
         if belief.stated:
             self._by_id[belief.stated] = belief
+        self._by_text[belief.fact.text].append(belief)
         for name in belief.names:
-            self._without_topics[name].append(belief)
-        if not belief.names:
-            self._about_nobody[belief.fact.text].append(belief)
+            self._about[name].append(belief)
+        marked = belief.fact.entities if self.inputs.canonical else ()
+        self._spellings.update(dict.fromkeys(marked))
+        for keys, written in self._combinations(marked) or ():
+            self._groups[keys].setdefault(written, []).append(belief)
+        self._wide += [belief] if self._combinations(marked) is None else []
         # At once, not with the other links: a line of a later day is no evidence for this belief any more.
         for line in (*self._ended_by.get(belief.ref, ()), *self._ended_by.get(belief.stated or "", ())):
             if line.ref != belief.stated:
@@ -370,21 +386,49 @@ class _Run:
 
         Where it names nobody, those about nobody in the same words.
         """
+        same = self._by_text.get(line.fact.text, ())
         if not line.names:
-            return [belief for belief in self._about_nobody.get(line.fact.text, ()) if self._is_open(belief, line)]
-        for name in line.names & self._without_topics.keys():
-            for belief in self._without_topics.pop(name):
-                for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
-                    indexed = self._by_topic[name].setdefault(topic, belief)
-                    if isinstance(indexed, list):
-                        indexed.append(belief)
-                    elif indexed is not belief:
-                        self._by_topic[name][topic] = [indexed, belief]
-        known = [self._by_topic[name] for name in line.names if name in self._by_topic]
-        about = topics(line.fact.text, frozenset(line.fact.entities)) if known else ()
-        found = (of_name[topic] for of_name in known for topic in about if topic in of_name)
-        unique = {belief.ref: belief for each in found for belief in (each if isinstance(each, list) else (each,))}
-        return [belief for _, belief in sorted(unique.items()) if self._is_open(belief, line)]
+            return [belief for belief in same if not belief.names and self._is_open(belief, line)]
+        about = topics(line.fact.text, frozenset(line.fact.entities))
+        found = {belief.ref: belief for belief in (*same, *self._found(line))}
+        known = (b for _, b in sorted(found.items()) if self._is_open(b, line) and not b.names.isdisjoint(line.names))
+        return [b for b in known if not about.isdisjoint(topics(b.fact.text, frozenset(b.fact.entities)))]
+
+    def _combinations(self, names: Iterable[str]) -> list[_Names] | None:
+        """Some names in every combination: their keys, and as they are written; None for too many."""
+        written, canonical = defaultdict[str, set[str]](set), self.inputs.canonical or str
+        for name in names:
+            written[canonical(name)].add(name)
+        if len(written) > _MOST_NAMED:
+            return None
+        chosen = chain.from_iterable(combinations(sorted(written), n + 1) for n in range(len(written)))
+        return [(frozenset(keys), frozenset().union(*map(written.__getitem__, keys))) for keys in chosen]
+
+    def _found(self, line: TrustedFact) -> Iterator[confidence.Belief]:
+        """Beliefs to which a line may speak, and others; all of its names where another judge is asked, or it marks too many."""
+        text, is_opinion, marked = line.fact.text, line.fact.kind is Kind.OPINION, line.fact.entities
+        told = self._combinations(marked or [name for name in self._spellings if name in text])
+        if told is None or self.inputs.canonical is None:
+            yield from chain.from_iterable(self._about.get(name, ()) for name in sorted(line.names))
+            return
+        yield from self._wide
+        for keys, said in told:
+            for written, beliefs in self._groups.get(keys, {}).items():
+                both = keys, written | said if marked else written
+                self._index(both, written, beliefs)
+                views = change.view_given(text, keys) if is_opinion else ()
+                for given in filter(None, chain(stance.given(text, both[1], is_opinion), views)):
+                    yield from self._by_keys[both].get(min(given, key=lambda key: (self._often[key], key)), ())
+
+    def _index(self, names: _Names, written: frozenset[str], beliefs: Sequence[confidence.Belief]) -> None:
+        index = self._by_keys[names]
+        for belief in beliefs[self._read[names, written] :]:
+            text = belief.fact.text
+            for keys, least in chain(stance.sought(text, names[1]), change.view_sought(text, names[0])):
+                self._often.update(keys)
+                rarest = sorted(keys, key=lambda key: (self._often[key], key))[: max(0, len(keys) - least + 1)]
+                index.update((intern(key), (*index.get(key, ()), belief)) for key in rarest)
+        self._read[names, written] = len(beliefs)
 
     def _is_open(self, belief: confidence.Belief, line: TrustedFact) -> bool:
         if belief.over is not None and belief.over <= line.day:

@@ -81,7 +81,7 @@ def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None 
         name = known.known_as(bare_name(about))
         heads = heads_about(memory.index, keys_of(memory.index, name))
         wanted, found = entity_key(name), _views(memory, as_of, heads)
-        found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
+        found = [view for view in found if wanted in {known.key_of(name) for name in view.entities}]
     found.sort(key=lambda v: (v.over is not None, v.questioned is not None, -v.ledger.confidence, v.ref))
     return tuple(found)
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -278,7 +279,6 @@ class _PageLines:
     has_opinions: bool
     _sections: _Sections
     _verdict: Validities
-    _waiting: Mapping[int, Row]
     _shown: set[frozenset[str]] = field(default_factory=set)
     _of_their_day: Sequence[PageLine] = ()
 
@@ -290,11 +290,16 @@ class _PageLines:
         own = [fact for fact in facts if fact.subject in keys]
         chosen = _choose(facts, own, str(memory.today))
         verdict = judge(memory, sorted(set(chain(*chosen))), whole=False, public=True)
-        holding = [fact for fact in chosen.slots if verdict.validity[fact.id].holds(memory.today)]
+        return cls(source, facts, keys, any(fact.kind == "opinion" for fact in own), chosen, verdict)
+
+    @cached_property
+    def _waiting(self) -> Mapping[int, Row]:
+        """By those shown that a newer line about the name may have replaced, that line."""
+        memory, chosen, ids = self._source.memory, self._sections, {fact.id for fact in self.facts}
+        holding = [fact for fact in chosen.slots if self._verdict.validity[fact.id].holds(memory.today)]
         shown = {f.id: f for f in (*holding, *chosen.states, *chosen.events, *chosen.plans[: 2 * _PLANS])}
         held = waiting_beside(memory, list(shown.values()))
-        waiting = {older: newer for older, newer in held.items() if newer.id in {fact.id for fact in facts}}
-        return cls(source, facts, keys, any(fact.kind == "opinion" for fact in own), chosen, verdict, waiting)
+        return {older: newer for older, newer in held.items() if newer.id in ids}
 
     @property
     def pages(self) -> frozenset[int]:

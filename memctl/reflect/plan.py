@@ -20,7 +20,7 @@ from ..facts import Fact, grouped, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import evidence as queries
-from ..index.queries.entity_names import KnownNames, all_entities, entities_named, pages_called
+from ..index.queries.entity_names import all_entities, entities_named, pages_called
 from ..index.queries.traces import tombstones
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
@@ -164,11 +164,13 @@ class Planner:
         answers, answered = self._facts.answers()
         again += newly_answered(self.record, self._changes.first == date.min, answers, answered, page.entries)
         first = min([self._changes.first or date.max, *again])
+        canonical = self._facts.known.key_of
         window = FactsSince(self._facts, first, cited | {answer.line.ref for answer in answers})
         inputs = ReplayInput(
-            window.first, places, forgotten, self._facts.names_of, _stance_judge(self._workspace, self._facts.known),
+            window.first, places, forgotten, self._facts.names_of, _stance_judge(self._workspace, canonical),
             self._today, page.unread, answers, answered, days=window.days(),
             place_of=lambda refs: self._facts.places(refs)[0],
+            canonical=None if self._workspace.settings.nli else canonical,
         )  # fmt: skip
         earlier = [(day, belief, ref) for day, belief, ref in self.record.met if day < str(window.since)]
         if ask_again:
@@ -280,7 +282,7 @@ class Planner:
         # What is held comes before what is doubted; among each the words decide, so that a number moves no line.
         current = (belief for belief in replay.beliefs if belief.is_current)
         for belief in sorted(current, key=lambda b: (float(b.number) < 0.5, b.fact.text.casefold(), b.ref)):
-            named = [entity_key(self._facts.known.known_as(name)) for name in belief.fact.entities]
+            named = [self._facts.known.key_of(name) for name in belief.fact.entities]
             people = [key for key in named if is_person(self._index, key)]
             ledger, before = belief.ledger, ended.get(belief.stated or "", ())
             line = BeliefLine(
@@ -412,7 +414,7 @@ def read_or_note(workspace: Workspace, path: str, notes: list[str]) -> Edit | No
         return None
 
 
-def _stance_judge(workspace: Workspace, known: KnownNames) -> Judge:
+def _stance_judge(workspace: Workspace, canonical: Callable[[str], str]) -> Judge:
     """The judge of this workspace. Where the settings name a model, it says which way a question leans, and asks its own."""
     path = workspace.settings.nli
     model = None
@@ -422,7 +424,7 @@ def _stance_judge(workspace: Workspace, known: KnownNames) -> Judge:
         model = inference_model(workspace.root / path)
 
     def judge(belief: Fact, fact: Fact) -> Judgement | None:
-        found = judge_view(belief, fact, lambda name: entity_key(known.known_as(name)))
+        found = judge_view(belief, fact, canonical)
         if model is None or not belief.entities or (found and (found.is_certain or found.kind == "reversal")):
             return found
         verdict, probability = model(belief.text, fact.text)

@@ -7,6 +7,7 @@ past says nothing, and neither do the names of those whom both lines are about.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
@@ -127,6 +128,32 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     return (None if doubts else next(_found(pairs, is_opinion), None)) or _asked(
         pairs, is_opinion, doubts == {"hedge"} <= said.marks
     )
+
+
+def sought(text: str, names: frozenset[str]) -> Iterator[tuple[frozenset[str], int]]:
+    """Of a belief: sets of keys, and how many of one of them a fact must have `given` for `stance` to find anything.
+
+    That follows from the rules and `_is_alike`. "-" stands before what may be over, "|" and "=" before ends of scales.
+    """
+    read = read_statement(text, names, False)
+    felt = any(view.felt for view in read.views)
+    least = 1 if felt or len(read.things) <= _SEVERAL else _SEVERAL
+    for things, about in ((view.things, view.things | view.before) for view in read.views):
+        yield about, max(least, math.ceil(_ALIKE * len(about)))
+        yield things, len(things)
+        yield frozenset(f"-{thing}" for thing in things), 1
+        yield frozenset(f"{sign}{end}" for end in _ends(things) for sign in ("|=" if len(things) == 1 else "|")), 1
+
+
+def given(text: str, names: frozenset[str], is_opinion: bool) -> Iterator[frozenset[str]]:
+    """Of a fact: what meets what beliefs have `sought`; of keys in one set a belief must have all."""
+    for view in read_statement(text, names, False).views:
+        yield from (frozenset((thing,)) for thing in view.things | view.before)
+        if view.ended or view.instead:
+            yield frozenset(f"-{thing}" for thing in view.things)
+        for language, number, side in _ends(view.things) if is_opinion else ():
+            end = language, number, -side
+            yield from (frozenset((f"{sign}{end}",)) for sign in ("|=" if len(view.things) == 1 else "="))
 
 
 def _found(pairs: list[ViewPair], is_opinion: bool) -> Iterator[Judgement]:

@@ -6,8 +6,9 @@ number or time, or where both give one topic ("residence") another value. Two th
 Somebody else's word asks at most; a line that is not trusted decides nothing.
 """
 
+import math
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from functools import cached_property
 from itertools import product
@@ -126,6 +127,25 @@ def judge_view(belief: Fact, fact: Fact, canonical: Callable[[str], str] = entit
     return judged("reversal", "ended", VIEW, f"{VIEW}: {change.judgement.reason}")
 
 
+def view_sought(belief: str, about: frozenset[str]) -> Iterator[tuple[frozenset[str], int]]:
+    """Of a belief: sets of keys, and how many of one an opinion must have given for `judge_view` to find another view where
+    `stance` finds none; `about` are the keys of those whom both name."""
+    for said in read_sentences(belief, name_terms(about)):
+        heads, count = frozenset(f"#{word[:STEM]}" for word in said.words), len(said.words)
+        shared = math.ceil(_SAME / 2 * (count + 1))  # so many words of it at least, beside another number or time
+        yield heads if said.numbers or said.times else frozenset(), max(1, len(heads) - (count - shared))
+        opposed = said.words & opposites().keys()  # all its other words are the same
+        yield frozenset(f"!{word} {sorted(said.words - {word})}" for word in opposed), 1
+
+
+def view_given(opinion: str, about: frozenset[str]) -> Iterator[frozenset[str]]:
+    """Of an opinion: what meets the keys that `view_sought` has of beliefs."""
+    for said in read_sentences(opinion, name_terms(about)):
+        yield from (frozenset((f"#{word[:STEM]}",)) for word in said.words if said.numbers or said.times)
+        for word in said.words & opposites().keys():
+            yield from (frozenset((f"!{other} {sorted(said.words - {word})}",)) for other in opposites()[word])
+
+
 class _Lines:
     """Two lines, and what is the same for every pair of their sentences."""
 
@@ -140,7 +160,7 @@ class _Lines:
         self.most_sentences = max(len(older.sentences), len(newer.sentences))
         self._whole: dict[frozenset[str], float] = {}
 
-    def weigh(self, words: Set[str]) -> float:
+    def weigh(self, words: Iterable[str]) -> float:
         """The weight of some words together."""
         return sum(map(self.weight, words))
 
@@ -191,10 +211,13 @@ class _Pair:
         mine, its = ({*terms(" ".join(re.findall(r"\b[A-ZА-Я][^\W\d_]+", text)))} for text in texts)
         return mine & its & {*terms(" ".join(re.findall(r"(?<=\w )[A-ZА-Я][^\W\d_]+", ". ".join(texts))))}
 
+    @cached_property
     def telling(self) -> float:
         """The weight of what two facts share, but for words like "likes", which they may share about two things, and for whom."""
-        idle = opposites().keys() | listed("attitudes") | self.identified | self.one.aside | self.other.aside
-        return self.lines.weigh(self.common - idle) if self.lines.of_facts else 0.0
+        if not (self.common and self.lines.of_facts):
+            return 0.0
+        words = self.common - listed("attitudes") - self.identified - self.one.aside - self.other.aside
+        return self.lines.weigh([word for word in words if word not in opposites()])
 
     def found(self, rule: str, reason: str, nearness: float, verdict: str = "replaces") -> PairJudgement:
         """The judgement of a rule on the two; a guess asks, whatever the rule, and is half as near."""
@@ -398,7 +421,7 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     at -= pair.identified if marks == {"new"} else set()  # "a new battery in NJ-02": what is new is not the box
     at_marker = pair.lines.weigh(at) >= _AT_MARKER
     if pair.lines.of_facts and not pair.lines.of_notes:
-        found = at_marker or (marks != {"new"} and (pair.telling() >= _TELLING or like.near >= _HALF))
+        found = at_marker or (marks != {"new"} and (pair.telling >= _TELLING or like.near >= _HALF))
     else:
         brief = max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
         much = like.near >= _HALF and (len(pair.common) > 1 or len(pair.one.words) <= _BRIEF)
@@ -416,7 +439,9 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     both = {name for name in both if _is_of_one(name, one, other)}
     alike = lines.of_facts and lines.older.names and lines.older.kind is lines.newer.kind
     alone = alike and any(not name.startswith(OF_FACTS) for name in both)
-    if not (other.marks & {"now", "change"} or pair.telling() or alone) or _says_no_more(pair):
+    if not (both or (one.kinds and other.kinds)) or not (other.marks & {"now", "change"} or pair.telling or alone):
+        return None
+    if _says_no_more(pair):
         return None
     if both:
         spelled = filter(None, (_spelled(each, reading.topic_terms()[min(both)]) for each in (one, other)))
@@ -438,14 +463,16 @@ def _is_of_one(topic: str, one: ReadSentence, other: ReadSentence) -> bool:
 
 def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Two facts that share a telling word, the newer with another value or what else became of it."""
-    if "kept" in pair.other.marks or pair.lines.is_told_apart or pair.is_guess or _says_no_more(pair):
+    if pair.telling < _TELLING or "kept" in pair.other.marks or pair.lines.is_told_apart or pair.is_guess:
+        return None
+    if _says_no_more(pair):
         return None
     against = _against_value(pair)
     is_of_one = like.alike >= _HALF or _begin_alike(pair)
     needed, part = (_TELLING if against else _ALONE if is_of_one else _TWO_WORDS), _NEAR
     if pair.lines.of_notes:  # which do not say whom they are about
         needed, part = 2 * needed, _HALF
-    enough = pair.telling() >= needed and like.near >= part and (bool(against) or not pair.common <= pair.both_name)
+    enough = pair.telling >= needed and like.near >= part and (bool(against) or not pair.common <= pair.both_name)
     return pair.found(ALIKE, against or _spelled(pair.one, pair.common), like.middle) if enough else None
 
 

@@ -25,7 +25,7 @@ from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..judgement import Judgement, Tier, judged
 from ..language.analyzer import stop_terms, terms
-from ..language.names import entity_key, is_han, name_terms
+from ..language.names import is_han, name_terms
 from ..language.sentences import is_change, is_past, is_plan, split_sentences
 from ..language.words import EVERYWHERE, lines
 from ..markdown.grammar import OPINIONS
@@ -576,7 +576,7 @@ def _is_evidence(memory: OpenMemory, pair: Replaced) -> bool:
     told = [(row, fact) for row in rows if row.id in seen and (fact := text_of(row, seen[row.id]).fact)]
     ordered = ((one, other) for one, other in permutations(told, 2) if (one[0].day or "") <= (other[0].day or ""))
     beliefs = ((held, said) for (row, held), (_, said) in ordered if row.kind == Kind.OPINION.value)
-    found = (stance(*pair, canonical=lambda name: entity_key(known.known_as(name))) for pair in beliefs)
+    found = (stance(*pair, canonical=known.key_of) for pair in beliefs)
     return any(judgement and judgement.is_certain for judgement in found)
 
 

@@ -469,3 +469,7 @@ class KnownNames:
             found = entities_named(self._index, name) if self._any else []
             self._pages[name] = found[0].name if len(found) == 1 else name
         return self._pages[name]
+
+    def key_of(self, name: str) -> str:
+        """The key of an entity by any of its names."""
+        return entity_key(self.known_as(name))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence, Set as Abst
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import MemctlError
+from ..errors import ExtraBroken, MemctlError
 from ..hits import Vectored
 from ..index.index import Index
 from ..index.lexical import page_of, whole_page
@@ -93,6 +93,9 @@ class VectorSearch:
             return None
         try:
             return self._vectors.encode(vector, vector_script(self._text))
+        except ExtraBroken as error:
+            self._failed = error.what
+            return None
         except ValueError:
             self._failed = (
                 f"the model {name} gives vectors of {len(vector)} numbers, those that are kept have {self._vectors.head.dim} "

@@ -12,7 +12,7 @@ from math import log2
 from ..beliefs.replay import Replayed
 from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
-from ..errors import MemctlError
+from ..errors import ExtraBroken, MemctlError
 from ..facts import Citation, Period, days_before, is_trusted
 from ..hits import Hit
 from ..ids import hashed
@@ -304,9 +304,10 @@ def _near_in_meaning(memory: OpenMemory, replay: Replayed) -> Iterator[Doubt]:
     facts = queries.facts_between(memory.index, days_before(memory.today, _LATELY), memory.today)
     fresh = {row.id: row for row in facts if is_trusted(row.origin)}
     digests = digests_of(memory.index, lines.keys() | fresh.keys())
-    with closing(vectors):
-        is_usable = is_of(embedder, *vectors.head[:2])
-        pairs = [*vectors.alike(lines, fresh, digests, _COSINE)] if is_usable else []
+    pairs = []
+    with closing(vectors), suppress(ExtraBroken):
+        if is_of(embedder, *vectors.head[:2]):
+            pairs = [*vectors.alike(lines, fresh, digests, _COSINE)]
     judged = {(pair.belief, pair.fact) for pair in replay.uncertain}
     for line, fact in pairs:
         belief, row = lines[line], fresh[fact]

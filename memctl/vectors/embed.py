@@ -135,7 +135,7 @@ def _head(workspace: Workspace) -> Head | None:
 
 @cache
 def _means(embedder: Embedder) -> list[list[float]]:
-    models.one_thread()
+    models.load_numpy()
     from .matrix import mean_of
 
     return [mean_of(embedder.passages(sentences)) for sentences in calibration()]

@@ -21,7 +21,7 @@ from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import as_cannot_write, locked
 from . import tables
-from .models import one_thread
+from .models import load_numpy
 from .quantized import Code
 from .tables import NO_HEAD, Head, PageVectors, Scan, StoredVector
 
@@ -112,14 +112,14 @@ class Vectors:
 
     def encode(self, vector: Sequence[float], script: int) -> Code:
         """A vector of this embedder, without the mean of its script. ValueError for another number of components."""
-        one_thread()
+        load_numpy()
         from .matrix import encode
 
         return encode(vector, self.head.means[script], script)
 
     def count(self) -> int:
         """How many vectors the pages have."""
-        return len(self.matrix().keys)
+        return sum(pack.size for pack in self.packs().values())
 
     # -- nearest ------------------------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class Vectors:
 
     def matrix(self) -> Matrix:
         """All sound vectors, in memory: read once, and after a write those of the pages that changed."""
-        one_thread()
+        load_numpy()
         from .matrix import Matrix
 
         state = self._state()

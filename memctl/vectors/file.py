@@ -84,7 +84,7 @@ def _cure(path: Path) -> str | None:
 def drop_vectors(workspace: Workspace) -> None:
     """Delete every vector."""
     path = workspace.derived / "vectors.sqlite"
-    with as_cannot_write(path):
+    with locked(path.with_name("vectors.lock"), _WAIT), as_cannot_write(path):
         tables.remove_tables(path)
 
 
@@ -276,6 +276,7 @@ class Vectors:
                 self.close()
                 tables.make_tables(self.path, head)
                 self._open, self.head = tables.open_tables(self.path, write=True), head
+            if self._open:
                 self._open.execute("PRAGMA journal_mode = WAL")
             self.problem = None
 
@@ -351,14 +352,13 @@ class Vectors:
             db.executemany("DELETE FROM page WHERE id = ?", [(page,) for page in pages])
 
     def truncate(self) -> str | None:
-        """Leave nothing of what was deleted, in the log beside the file or in one that was being made; or say why not."""
+        """Leave nothing of what was deleted in the log beside the file; or say why not."""
+        log = self.path.with_name(self.path.name + "-wal")
         try:
-            tables.remove_leftovers(self.path)
-            for busy, _, _ in self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)") if self._open else ():
-                return "another process reads the vectors" if busy else None
+            cut = self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)") if self._open and log.exists() else ()
+            return "another process reads the vectors" if any(busy for busy, _, _ in cut) else None
         except (*tables.DAMAGE, OSError) as error:
             return str(error)
-        return None
 
 
 def _lacking(index: Index, pack: PageVectors) -> int:

@@ -14,8 +14,9 @@ from store_helpers import at_once
 
 import memctl
 from memctl.errors import ExtraBroken
+from memctl.ids import text_key
 from memctl.vectors import matrix
-from memctl.vectors.file import VectorPool
+from memctl.vectors.file import VectorPool, open_vectors
 
 LINES = [
     "The gateway runs on port 8080",
@@ -118,6 +119,19 @@ def test_questions_from_many_threads_share_one_file(memory: memctl.Memory) -> No
     expected, heard = fresh(memory), list[Hits]()
     at_once(6, lambda _: heard.append(recalled(memory)))
     assert heard == [expected] * 6
+
+
+def test_a_line_made_private_is_in_no_file_of_what_others_see(memory: memctl.Memory) -> None:
+    """Not even in the log, while a process that stays holds the file."""
+    for day, line in ((14, "Tea"), (10, LINES[0])):
+        write_pages(memory.workspace.root, {f"memory/2025-11-{day}.md": f"- W(private): {line}\n"})
+        memory.sync()
+        vectors = open_vectors(memory.public().workspace)
+        codes = vectors.codes([text_key(LINES[0])]) if vectors else {}
+        memory.embed()
+        memory.public().recall(QUESTION)
+    raw = b"".join(path.read_bytes() for path in memory.public().workspace.derived.glob("vectors.sqlite*"))
+    assert codes and not any(code.codes in raw for code in codes.values())
 
 
 def test_vectors_that_were_deleted_and_made_again_are_read_again(memory: memctl.Memory) -> None:

@@ -36,7 +36,7 @@ from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, vector_script
-from .tables import Head, StoredVector, is_same
+from .tables import Head, StoredVector, head_of_first_format, is_same
 from .text_to_embed import Piece, page_texts
 
 BATCH = 16  # texts given to the model together,
@@ -344,7 +344,8 @@ def erase_vectors(memory: OpenMemory) -> str | None:
         if not any(workspace.derived.glob("vectors.[!l]*")):  # all but the lock
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
-            if (head := _head(workspace)) is None:
+            head = _head(workspace) or head_of_first_format(workspace.derived / "vectors.sqlite")
+            if head is None:
                 drop_vectors(workspace)
                 return None
             with closing(begin_vectors(workspace, *head)) as vectors:
@@ -355,7 +356,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
                 return vectors.truncate()
     except LockBusy:
         return "another memctl is embedding"
-    except CannotWrite as error:
+    except (CannotWrite, ExtraBroken) as error:
         return error.what
 
 

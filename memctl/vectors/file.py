@@ -169,38 +169,52 @@ class Vectors:
             self._asked = asked, matrix, found
         return found
 
-    def matrix(self) -> Matrix:
-        """All sound vectors, in memory: read once, and after a write those of the pages that changed."""
+    def matrix(self, shared: Matrix | None = None) -> Matrix:
+        """All sound vectors, in memory: read once, and after a write those of the pages that changed.
+
+        What is `shared` was read through another connection: it is taken for what did not change since.
+        """
         load_numpy()
         from .matrix import Matrix
 
         state = self._state()
         if self._matrix and self._matrix[0] == state:
             return self._matrix[1]
-        before = self._matrix[1] if self._matrix else None
-        kept = before.sums if before else {}
-        packs, codes = [], bytearray()
+        before = self._matrix[1] if self._matrix else shared
+        kept = before.sums if before and before.codes.shape[1] == self.head.dim else {}
+        read: dict[int, tuple[PageVectors, Any]] = {}
         if self._open:
             self._open.create_function("is_kept", 2, lambda page, total: kept.get(page) == total)
-        for row in self.rows(f"{_WHOSE}, CASE WHEN is_kept(id, sum) THEN NULL ELSE codes END FROM page ORDER BY id"):
+        select = f"{_WHOSE}, CASE WHEN is_kept(id, sum) THEN NULL ELSE codes END FROM page"
+        for row in self.rows(select, by_ranges=True):
             pack = tables.page_vectors(row)
             if pack and before and row[5] is None and kept.get(pack.page) == pack.sum:
-                codes += before.codes_of(pack.page)
+                read[pack.page] = pack, before.codes_of(pack.page)
             elif pack and tables.are_codes(row[5], pack, self.head.dim):
-                codes += row[5]
+                read[pack.page] = pack, row[5]
             else:
                 self.complain()
-                continue
-            packs.append(pack)
-        matrix = Matrix(packs, codes, self.head.dim)
-        self._matrix, self._packs = (state, matrix), (state, {pack.page: pack for pack in packs})
+        if self._open and not self._is_of_its_head():
+            self.complain("made for another model meanwhile", damaged=False)
+            read = {}
+        packs = {page: read[page][0] for page in sorted(read)}
+        if before and kept and kept == {page: pack.sum for page, pack in packs.items()}:
+            matrix = before
+        else:
+            matrix = Matrix([*packs.values()], b"".join(read[page][1] for page in packs), self.head.dim)
+        self._matrix, self._packs = (state, matrix), (state, packs)
         return matrix
 
     # -- rows of the file ---------------------------------------------------------------------------------------------
 
     def is_there(self) -> bool:
-        """True if the file at its path is the one that is open."""
-        return self._inode is not None and self._inode == _inode(self.path)
+        """True if the file at its path is the one that is open, of the same model still."""
+        return self._inode is not None and self._inode == _inode(self.path) and self._is_of_its_head()
+
+    def _is_of_its_head(self) -> bool:
+        with suppress(*tables.DAMAGE):
+            return self._open is not None and tables.read_head(self._open) == self.head
+        return False
 
     def _state(self) -> object:
         """Changes with every write to the file, by others or by this connection."""
@@ -212,7 +226,7 @@ class Vectors:
         """Whose vectors every sound page has, read once until the next write."""
         state = self._state()
         if not self._packs or self._packs[0] != state:
-            read = [tables.page_vectors(row) for row in self.rows(f"{_WHOSE} FROM page")]
+            read = [tables.page_vectors(row) for row in self.rows(f"{_WHOSE} FROM page", by_ranges=True)]
             if None in read:
                 self.complain()
             self._packs = state, {pack.page: pack for pack in read if pack}
@@ -237,15 +251,19 @@ class Vectors:
 
     def damaged(self) -> list[int]:
         """The pages that are not as they were written."""
-        found = [row[0] for row in self.rows("SELECT * FROM page") if not tables.is_sound(row, self.head.dim)]
+        found = [
+            row[0] for row in self.rows("SELECT * FROM page", by_ranges=True) if not tables.is_sound(row, self.head.dim)
+        ]
         if found:
             self.complain()
         return found
 
-    def rows(self, sql: str, values: Sequence[int] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows of a read, up to where the file cannot be read."""
+    def rows(self, sql: str, values: Sequence[int] = (), by_ranges: bool = False) -> Iterator[tuple[Any, ...]]:
+        """The rows of a read, up to where the file cannot be read; `by_ranges` those of all pages, behind it too."""
         try:
-            if self._open:
+            if self._open and by_ranges:
+                yield from tables.read_by_ranges(self._open, sql, self.complain)
+            elif self._open:
                 yield from self._open.execute(sql, values)
         except tables.DAMAGE as error:
             self.complain("" if tables.is_damage(error) else str(error), tables.is_damage(error))
@@ -281,7 +299,7 @@ class Vectors:
             self.problem = None
 
     def _use(self, head: Head) -> bool:
-        """True if the file as it stands will do: of this embedder, and nothing in it damaged."""
+        """True if the file as it stands will do: nothing in it is damaged. The vectors of another embedder go."""
         if self.path.is_symlink() or not os.path.lexists(self.path):
             return False
         try:
@@ -290,9 +308,15 @@ class Vectors:
             # What nobody reads may be damaged too, and would stop a write: 1 ms for a thousand vectors.
             if not isinstance(old, Head) or self._open.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                 return False
+            if not all(tables.is_sound(row, old.dim) for row in self._open.execute("SELECT * FROM page")):
+                return False
             self.head = old
-            rows = self._open.execute("SELECT * FROM page")
-            return tables.is_same(old, head) and all(tables.is_sound(row, old.dim) for row in rows)
+            if not tables.is_same(old, head):
+                with self.writing() as db:
+                    db.execute("DELETE FROM page")
+                    tables.write_head(db, head)
+                self.head = head
+            return True
         except tables.DAMAGE as error:
             if not tables.is_damage(error):
                 raise
@@ -369,11 +393,12 @@ def _lacking(index: Index, pack: PageVectors) -> int:
     return sum(row not in held for row in index.rows(sql, (pack.page,)))
 
 
-def _inode(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path; None where none does."""
+def _inode(path: Path) -> tuple[int, ...] | None:
+    """Which file stands at a path; None where none does. In a folder that cannot be written SQLite sees no write: its state too."""
     with suppress(OSError):
         status = os.stat(path)
-        return status.st_dev, status.st_ino
+        state = () if os.access(path.parent, os.W_OK) else (status.st_size, status.st_mtime_ns)
+        return status.st_dev, status.st_ino, *state
     return None
 
 
@@ -384,8 +409,9 @@ class VectorPool:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock, self._reading = threading.Lock(), threading.Lock()
         self._idle: Vectors | None = None
+        self._shared: Matrix | None = None  # what was read last: nothing changes it, so that all questions may have it
         self._graph: NeighbourGraph | None = None
         self._maker = threading.Thread(daemon=True)
         self._is_closed = False
@@ -402,7 +428,8 @@ class VectorPool:
 
     def scan(self, vectors: Vectors, most: int, asked: Code, allowed: AbstractSet[int] | None, limit: int) -> Scan:
         """As Vectors.scan; from `most` vectors on by the graph, once there is one of them as they are."""
-        matrix = vectors.matrix()
+        with self._reading:  # those who ask at once read the file once
+            matrix = self._shared = vectors.matrix(self._shared)
         if len(matrix.keys) < most:
             return vectors.scan(asked, allowed, limit)
         with self._lock:
@@ -432,7 +459,7 @@ class VectorPool:
     def close(self) -> None:
         """Let go of what is held."""
         with self._lock:
-            held, self._idle, self._graph, self._is_closed = self._idle, None, None, True
+            held, self._idle, self._graph, self._shared, self._is_closed = self._idle, None, None, None, True
         if held:
             held.close()
 

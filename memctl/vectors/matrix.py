@@ -19,7 +19,7 @@ from .tables import PageVectors, Scan
 
 MOST_BYTES = 4 << 30  # A graph that would take more memory is not made
 _ROWS = (
-    256  # multiplied at a time: what fits into the processor's cache as 32-bit numbers (4,096 take three times as long)
+    256  # multiplied at a time: as 32-bit numbers they fit into the processor's cache (with 4,096: three times as long)
 )
 _M, _BUILD, _SEARCH = 16, 200, 600  # links a node, how far to look when one is added, and when one is asked for
 _FEW = 256  # texts that are added to a graph,
@@ -68,7 +68,7 @@ def _pieces(codes: Any) -> Iterator[Any]:
 class Matrix:
     """All vectors of a file as of one moment, in the order of their entries. Nothing changes it but what it finds out of itself."""
 
-    def __init__(self, packs: Sequence[PageVectors], codes: bytearray, dim: int) -> None:
+    def __init__(self, packs: Sequence[PageVectors], codes: bytes, dim: int) -> None:
         """`codes` are those of `packs`, which are in the order of their pages."""
         rows = np.frombuffer(b"".join([pack.rows for pack in packs]), ROW)
         self.codes = np.frombuffer(codes, np.int8).reshape(len(rows), dim)
@@ -81,10 +81,10 @@ class Matrix:
         self.sums = {pack.page: pack.sum for pack in packs}
         self._starts = dict(zip(self.sums, accumulate(counts, initial=0), strict=False))
 
-    def codes_of(self, page: int) -> bytes:
+    def codes_of(self, page: int) -> Any:
         """Those of the vectors of a page."""
         start = self._starts[page]
-        return bytes(self.codes[start : np.searchsorted(self.entries, row_id(page + 1, 0))].tobytes())
+        return self.codes[start : np.searchsorted(self.entries, row_id(page + 1, 0))]
 
     @cached_property
     def sample(self) -> Any:
@@ -123,7 +123,9 @@ class Matrix:
             digests: dict[int, int] = {}
             for place in order:
                 entry = int(self.entries[chosen[place]])
-                if entry not in cosines and len(cosines) < limit:
+                if entry not in cosines:
+                    if len(cosines) == limit:
+                        break
                     cosines[entry] = float(found[place])
                     digests[entry] = int(self.digests[chosen[place]])
             if len(cosines) >= limit or wanted >= len(found):

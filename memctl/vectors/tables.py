@@ -262,11 +262,10 @@ def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log goes with the file
 
 
-def head_of_first_format(path: Path) -> Head | None:
-    """Whose the vectors of a file of format 1 are, which a new file takes over; None for any other."""
+def head_at(path: Path, layouts: Iterable[int]) -> Head | None:
+    """Whose the vectors of a file of one of these formats are; None for any other."""
     with suppress(*DAMAGE), closing(open_tables(path, write=False)) as db:
-        head = read_head(db, 1)
-        return head if isinstance(head, Head) else None
+        return next((head for each in layouts if isinstance(head := read_head(db, each), Head)), None)
     return None
 
 

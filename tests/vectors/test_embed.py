@@ -776,7 +776,12 @@ def test_a_file_of_the_first_format_is_taken_over(tmp_path: Path) -> None:
     assert (report.made, report.missing, packs(workspace)) == (0, 0, after)
     with closing(sqlite3.connect(in_first_format(workspace))) as db, db:
         db.execute("UPDATE code SET total = total + 1 WHERE key = ?", (text_key("Peter keeps bees"),))
-    assert (done(workspace, HashEmbedder()).made, packs(workspace)) == (1, after)
+        db.execute("UPDATE code SET planes = 7 WHERE key = ?", (text_key("Peter likes tea"),))
+    assert (done(workspace, HashEmbedder()).made, packs(workspace)) == (2, after)
+    in_first_format(workspace)
+    assert not forget(memory_on(workspace), _about("Peter"), apply=True).warnings
+    gone = {text_key("Peter keeps bees"), text_key("Peter likes tea")}
+    assert keys(workspace) == {key for key, *_ in after[1]} - gone
 
 
 @pytest.mark.parametrize("raised", ["ImportError('libopenblas')", "SystemError('no such table')"])

@@ -389,7 +389,7 @@ def _lacking(index: Index, pack: PageVectors) -> int:
 
 
 def _inode(path: Path) -> tuple[int, ...] | None:
-    """Which file stands at a path; None where none does. In a folder that cannot be written SQLite sees no write: its state too."""
+    """Which file stands at a path, and its state where SQLite looks at no write (a folder that cannot be written)."""
     with suppress(OSError):
         status = os.stat(path)
         state = () if os.access(path.parent, os.W_OK) else (status.st_size, status.st_mtime_ns)

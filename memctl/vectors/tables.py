@@ -188,9 +188,8 @@ def page_vectors(row: Sequence[Any]) -> PageVectors | None:
     """A row of `page`, with its codes or without, or None if whose these are is not as it was written."""
     try:
         page, page_sum, codes_sum, kept, rows = row[:5]
-        is_sound = 0 <= page < _MOST_PAGES and len(rows) % _ROW.size == 0
-        is_sound = is_sound and _sum_of(page, page_sum, codes_sum, rows) == kept
-        return PageVectors(page, page_sum, codes_sum, kept, rows) if is_sound else None
+        is_sound = 0 <= page < _MOST_PAGES and _sum_of(page, page_sum, codes_sum, rows) == kept
+        return PageVectors(page, page_sum, codes_sum, kept, rows) if is_sound and not len(rows) % _ROW.size else None
     except (TypeError, struct.error):
         return None
 
@@ -211,7 +210,7 @@ def _beside(path: Path) -> list[Path]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove, under its lock, what a kill left beside a file of vectors: one being made, or that an earlier version set aside."""
+    """Remove, under its lock, what a kill left beside a file of vectors: one being made, or set aside by an old version."""
     for name in ("vectors.new", "vectors.broken", "vectors.damaged"):
         for left in (path.with_name(name), *_beside(path.with_name(name))):
             if left.is_symlink() or not left.is_dir():
@@ -226,10 +225,7 @@ def remove_tables(path: Path) -> None:
 
 
 def make_tables(path: Path, head: Head) -> None:
-    """A new file in the place of what stands there, with all that is sound in that: it is hours of work for somebody's processor.
-
-    It is readable by those who may read the index.
-    """
+    """A new file, with all that is sound in what stands there, for those who may read the index: it is hours of work."""
     fresh = path.with_name("vectors.new")
     if path.is_dir() and not path.is_symlink():
         path.rmdir()  # an empty one; what is in another is somebody's
@@ -252,9 +248,7 @@ def make_tables(path: Path, head: Head) -> None:
 
 def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
     """The rows of `page` in a file of the same embedder that are as they were written."""
-    if path.is_symlink() or not path.is_file():
-        return
-    with suppress(*DAMAGE, TypeError, struct.error), closing(open_tables(path, write=True)) as db:
+    with suppress(*DAMAGE, TypeError, struct.error), closing(open_tables(path, write=False)) as db:
         if isinstance(old := read_head(db), Head) and is_same(old, head):
             yield from (row for row in read_by_ranges(db, "SELECT * FROM page") if is_sound(row, head.dim))
         elif isinstance(old := read_head(db, 1), Head) and is_same(old, head):
@@ -295,31 +289,26 @@ def _rows_of_planes(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...
                 continue
             ordinals = memoryview(blobs[0]).cast("I")
             digests, keys = (memoryview(each).cast("q") for each in blobs[1:3])
-            read = [row for key in keys for row in _planes_of(db, key, 8 * (dim + 7 >> 3))]
-            made = zip(read, unpacked([planes for *_, planes in read], dim), strict=True)
-            codes = {key: Code(script, code) for (key, script, _), code in made}
+            codes = _codes_of_planes(db, keys, dim)
             kept = [(v, codes[v.key]) for v in map(StoredVector, ordinals, keys, digests) if v.key in codes]
             is_whole = len(kept) == len(ordinals) == len(keys) == len(digests)
             yield page_row(page, page_sum if is_whole else b"", kept)
 
 
-def _planes_of(db: sqlite3.Connection, key: int, size: int) -> Iterator[tuple[int, int, bytes]]:
-    """Key, script and planes of a text; nothing where they are not as they were written."""
-    sql = "SELECT script, norm, total, planes, sum FROM code WHERE key = ?"
-    with suppress(*DAMAGE, TypeError, struct.error):
-        for *row, planes, kept in db.execute(sql, (key,)):
-            if crc32(planes, crc32(struct.pack("<qBdi", key, *row))) == kept and len(planes) == size:
-                yield key, row[0], planes
-
-
-def unpacked(planes: Iterable[bytes], dim: int) -> list[bytes]:
-    """Codes out of eight planes of bits each, the highest first, of numbers plus 128."""
+def _codes_of_planes(db: sqlite3.Connection, keys: Iterable[int], dim: int) -> dict[int, Code]:
+    """The vectors of texts, by key, as they were written: eight planes of bits, the highest first, of numbers plus 128."""
     load_numpy()
     import numpy as np
 
-    bits = np.frombuffer(b"".join(planes), np.uint8).reshape(-1, 8, dim + 7 >> 3)
-    codes = np.packbits(np.unpackbits(bits, axis=2)[:, :, -dim:], axis=1)[:, 0] ^ 128
-    return [row.tobytes() for row in codes]
+    codes = {}
+    for key in keys:
+        with suppress(*DAMAGE, TypeError, ValueError, struct.error):
+            sql = "SELECT script, norm, total, planes, sum FROM code WHERE key = ?"
+            *row, planes, kept = db.execute(sql, (key,)).fetchone()
+            if crc32(planes, crc32(struct.pack("<qBdi", key, *row))) == kept:
+                bits = np.unpackbits(np.frombuffer(planes, np.uint8).reshape(8, dim + 7 >> 3), axis=1)[:, -dim:]
+                codes[key] = Code(row[0], (np.packbits(bits, axis=0)[0] ^ 128).tobytes())
+    return codes
 
 
 def is_same(one: Head, other: Head) -> bool:

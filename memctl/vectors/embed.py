@@ -30,13 +30,12 @@ from ..index.sync import sync
 from ..language.words import lines
 from ..markdown.escape import many
 from ..markdown.lines import split_lines
-from ..notes.workspace import Workspace
 from ..system import locked
 from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, vector_script
-from .tables import FORMAT, Head, StoredVector, head_at, is_same
+from .tables import FORMAT, Head, StoredVector, head_in, is_same
 from .text_to_embed import Piece, page_texts
 
 BATCH = 16  # texts given to the model together,
@@ -127,11 +126,6 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
         return not (missing.pages or missing.gone or vectors.damaged() or vectors.problem)
 
 
-def _head(workspace: Workspace, *layouts: int) -> Head | None:
-    """Whose the vectors of a workspace are; None where there are none that can be used."""
-    return head_at(workspace.derived / "vectors.sqlite", layouts or (FORMAT,))
-
-
 @cache
 def _means(embedder: Embedder) -> list[list[float]]:
     models.load_numpy()
@@ -184,7 +178,7 @@ class _Pass:
 
     def _vectors(self) -> Vectors:
         embedder, workspace = self._embedder, self._memory.workspace
-        head = _head(workspace)
+        head = head_in(workspace.derived)
         means = [] if embedder.dim else _means(embedder)  # one behind a URL knows its length when it has answered
         if head and head[:2] == (embedder.id, embedder.dim):
             return begin_vectors(workspace, *head)
@@ -307,7 +301,7 @@ def take_vectors(
     ValueError where the embedder did not make them, as far as that shows: by its `means` and by their length. Whether one
     is of its text nobody knows without embedding that: it counts in this copy alone.
     """
-    head, kept = Head.unpacked(embedder.id, means), _head(memory.workspace)
+    head, kept = Head.unpacked(embedder.id, means), head_in(memory.workspace.derived)
     if not (kept and is_same(kept, head)):
         made = _means(embedder)
         if not is_same(Head(embedder.id, len(made[0]), tuple(map(tuple, made))), head):
@@ -341,7 +335,9 @@ def erase_vectors(memory: OpenMemory) -> str | None:
         if not any(workspace.derived.glob("vectors.[!l]*")):  # all but the lock
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
-            if (head := _head(workspace, FORMAT, 1)) is None:  # of the first format `begin_vectors` takes over
+            if (
+                head := head_in(workspace.derived, FORMAT, 1)
+            ) is None:  # of the first format `begin_vectors` takes over
                 drop_vectors(workspace)
                 return None
             with closing(begin_vectors(workspace, *head)) as vectors:

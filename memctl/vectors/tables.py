@@ -256,10 +256,10 @@ def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log goes with the file
 
 
-def head_at(path: Path, layouts: Iterable[int]) -> Head | None:
-    """Whose the vectors of a file of one of these formats are; None for any other."""
-    with suppress(*DAMAGE), closing(open_tables(path, write=False)) as db:
-        return next((head for each in layouts if isinstance(head := read_head(db, each), Head)), None)
+def head_in(folder: Path, *layouts: int) -> Head | None:
+    """Whose the vectors in a folder are; None where there are none that can be used, of this format or one of `layouts`."""
+    with suppress(*DAMAGE), closing(open_tables(folder / "vectors.sqlite", write=False)) as db:
+        return next((head for each in layouts or (FORMAT,) if isinstance(head := read_head(db, each), Head)), None)
     return None
 
 

@@ -113,7 +113,7 @@ def test_a_question_reads_the_file_once(memory: memctl.Memory, monkeypatch: pyte
     assert made == [1]
 
 
-def test_questions_from_many_threads_share_one_matrix(memory: memctl.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_questions_at_once_share_one_matrix(memory: memctl.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has the file open for itself; what they hold in memory is read once, and all hear the same."""
     expected, heard, made = fresh(memory), list[Hits](), list[int]()
     inner = matrix.Matrix.__init__

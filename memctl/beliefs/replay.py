@@ -405,7 +405,7 @@ class _Run:
         return [(frozenset(keys), frozenset().union(*map(written.__getitem__, keys))) for keys in chosen]
 
     def _found(self, line: TrustedFact) -> Iterator[confidence.Belief]:
-        """Beliefs to which a line may speak, and others; all of its names where another judge is asked, or it marks too many."""
+        """Beliefs to which a line may speak, and others: all of its names for another judge, or where it marks too many."""
         text, is_opinion, marked = line.fact.text, line.fact.kind is Kind.OPINION, line.fact.entities
         told = self._combinations(marked or [name for name in self._spellings if name in text])
         if told is None or self.inputs.canonical is None:

@@ -289,8 +289,8 @@ def asks(sentence: str) -> bool:
 
 
 def asks_anywhere(sentence: str) -> bool:
-    """True for what `asks`, and where the word that asks stands anywhere: 「茶账的数据现在放哪儿」, "on which day is my open mic". Not for
-    what asks to do something and is told nothing: "can you fix the test?"."""
+    """True for what `asks`, and where the word that asks stands anywhere: 「茶账的数据现在放哪儿」, "on which day is my open mic".
+    Not for what asks to do something and is told nothing: "can you fix the test?"."""
     mentions = _anywhere("asking").search(sentence)
     return not _instructs_one(sentence) if mentions else asks(sentence) and not _begins(sentence, "requesting")
 

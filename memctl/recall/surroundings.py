@@ -196,7 +196,7 @@ BIAS = -4.95
 
 
 def signs_of(index: Index, words: str, hits: Sequence[Hit], less: Counter[str] | None = None) -> Signs | None:
-    """The signs for a question and its hits; None where it has no words. `less`: in how many lines a term counts nothing."""
+    """The signs for a question and its hits; None where it has no words. `less`: lines not counted, by term."""
     if not (wanted := query_terms(words)):
         return None
     names = {*terms(" ".join((*capitals(words), *KnownNames(index).in_text(words))))}.intersection(wanted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -23,7 +25,7 @@ from ..index.queries.entries import by_ids, by_refs, digests_of, saying
 from ..language.names import entity_key
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import Edit, read_for_edit
-from ..notes.workspace import CORE_PAGE
+from ..notes.workspace import CORE_PAGE, Workspace
 from ..recall.entry_hits import hits_of
 from ..reflect.plan import Planner
 from ..reflect.proposals import PAGE, CoreProposal, read_proposals
@@ -42,6 +44,7 @@ _DOUBLING = 0.1  # for each doubling of the lines that name them, and of how oft
 _NEW = 14  # days of which `refresh` reads the lines; reflect runs once a week at least
 _NEAR = "near in meaning"  # the row of RULES, and the reason
 _COSINE = 0.5  # of a line and a belief that are near in meaning: of the pairs asked for it alone 32 of 52 say something
+_BELIEFS, _FACTS, _EACH = 300, 2_000, 3  # the newest that are compared so, and how many lines are asked of one belief
 _IMPORTANT = 0.3  # for a line of the highest importance
 _OLD = 365  # days, of what has none
 
@@ -229,16 +232,24 @@ def _state(memory: OpenMemory) -> str:
     if in_conflict(workspace) or workspace.settings.nli:
         return ""
     hashes = sorted(queries.page_hashes(memory.index))
-    vectors = [
-        (path.name, path.stat().st_mtime_ns)
-        for path in workspace.derived.glob("vectors.sqlite*")
-        if path.suffix[-3:] != "shm"
-    ]
-    told = memory.today, program_of(workspace), sorted(workspace.hides or ()), hashes, sorted(vectors)
+    told = memory.today, program_of(workspace), sorted(workspace.hides or ()), hashes, _vectors_state(workspace)
     with suppress(MemctlError):  # of a page that cannot be read
         pages = [read_for_edit(workspace, path).before or b"" for path in (OPINIONS, CORE_PAGE, PAGE)]
         return hashed(b"\0".join([repr(told).encode("utf-8", "surrogatepass"), *pages]), 16).hex()
     return ""
+
+
+def _vectors_state(workspace: Workspace) -> list[object]:
+    """What tells whether other vectors are there, or another model; an empty log beside the file is as none."""
+    from ..vectors.models import choice
+
+    found: list[object] = []
+    for name in ("vectors.sqlite", "vectors.sqlite-wal"):
+        with suppress(OSError):
+            about = os.lstat(workspace.derived / name)
+            found += [(name, about.st_mtime_ns, about.st_size)] if about.st_size else []
+    embedder = choice(workspace).embedder if found else None
+    return [*found, embedder.id if embedder else ""]
 
 
 def _quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
@@ -299,21 +310,25 @@ def _near_in_meaning(memory: OpenMemory, replay: Replayed) -> Iterator[Doubt]:
     vectors = open_vectors(memory.workspace) if embedder else None
     if embedder is None or vectors is None:
         return
-    held = {belief.stated: belief for belief in replay.beliefs if belief.over is None and belief.names}
+    current = sorted((belief for belief in replay.beliefs if belief.over is None and belief.names), key=lambda b: b.day)
+    held = {belief.stated: belief for belief in current[-_BELIEFS:]}
     lines = {row.id: held[row.ref] for row in by_refs(memory.index, filter(None, held)) if row.block is None}
     facts = queries.facts_between(memory.index, days_before(memory.today, _LATELY), memory.today)
-    fresh = {row.id: row for row in facts if is_trusted(row.origin)}
+    trusted = sorted((row for row in facts if is_trusted(row.origin)), key=lambda row: row.told)
+    fresh = {row.id: row for row in trusted[-_FACTS:]}
     digests = digests_of(memory.index, lines.keys() | fresh.keys())
-    pairs = []
+    pairs, asked = [], Counter[str]()
     with closing(vectors), suppress(ExtraBroken):
         if is_of(embedder, *vectors.head[:2]):
-            pairs = [*vectors.alike(lines, fresh, digests, _COSINE)]
+            pairs = vectors.alike(lines, fresh, digests, _COSINE)
     judged = {(pair.belief, pair.fact) for pair in replay.uncertain}
     for line, fact in pairs:
         belief, row = lines[line], fresh[fact]
         known = {bullet.ref for bullet in belief.bullets} | belief.refused
         is_later = str(belief.day) <= (row.day or "") and row.ref not in known
-        if is_later and not belief.names.isdisjoint(row.named) and (belief.ref, row.ref) not in judged:
+        is_new = is_later and (belief.ref, row.ref) not in judged and asked[belief.ref] < _EACH
+        if is_new and not belief.names.isdisjoint(row.named):
+            asked[belief.ref] += 1
             yield Doubt("belief", (belief.ref, row.ref), _NEAR, _NEAR)
 
 

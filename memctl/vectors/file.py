@@ -149,8 +149,11 @@ class Vectors:
 
     def alike(
         self, one: Iterable[int], other: Iterable[int], digests: Mapping[int, int], least: float
-    ) -> Iterator[tuple[int, int]]:
-        """Pairs of entries, one of each side, whose cosine is at least so much, of those embedded with these digests."""
+    ) -> list[tuple[int, int]]:
+        """Pairs of entries, one of each side, whose cosine is at least so much, of those embedded with these digests.
+
+        The nearest first. All are compared at once: bound both sides.
+        """
         matrix = self.matrix()
         return matrix.alike(matrix.places_of(set(one), digests), matrix.places_of(set(other), digests), least)
 

@@ -139,14 +139,14 @@ class Matrix:
         places = [place for start, end in zip(first, last, strict=True) for place in range(start, end)]
         return np.array([p for p in places if self.digests[p] == digests[int(self.entries[p])]], np.int64)
 
-    def alike(self, one: Any, other: Any, least: float) -> Iterator[tuple[int, int]]:
-        """Pairs of entries, one of each side, whose cosine is at least so much; given the places of their vectors."""
-        wanted = self.codes[other].astype(np.float32).T / np.maximum(self.norms[other], 1.0).astype(np.float32)
-        for start in range(0, len(one), _ROWS):
-            places = one[start : start + _ROWS]
-            found = self.codes[places].astype(np.float32) @ wanted
-            for row, column in np.argwhere(found >= least * self.norms[places][:, None]):
-                yield int(self.entries[places[row]]), int(self.entries[other[column]])
+    def alike(self, one: Any, other: Any, least: float) -> list[tuple[int, int]]:
+        """Pairs of entries, one of each side, whose cosine is at least so much, the nearest first; given their places."""
+        norms = np.maximum(self.norms, 1.0).astype(np.float32)[:, None]
+        mine, its = (self.codes[places].astype(np.float32) / norms[places] for places in (one, other))
+        found = mine @ its.T
+        near = np.argwhere(found >= least)
+        order = np.argsort(-found[near[:, 0], near[:, 1]], kind="stable")
+        return [(int(self.entries[one[row]]), int(self.entries[other[column]])) for row, column in near[order].tolist()]
 
     def by_script(self, found: Any, places: Any) -> dict[int, tuple[float, int]]:
         """Script -> the mean of these cosines, of all vectors or of those at `places`, and how many these are."""

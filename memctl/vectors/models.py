@@ -26,6 +26,10 @@ MOST_DIMENSIONS = 4_096
 _SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
 _PASSAGE, _QUERY = ("passage", "document"), ("query",)
 QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoint,
+_FOREIGN = (  # what a package that is not ours, or does not fit this machine, raises
+    OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, ImportError, AssertionError,
+    MemoryError, SystemError,
+)  # fmt: skip
 _REST_SECONDS = 30.0  # and how long a process that stays does not ask one again that kept a question waiting so long
 
 
@@ -69,7 +73,7 @@ class Embedder(ABC):
             found = np.asarray(self._loaded(readable, asked), np.float64)
         except MemctlError:
             raise
-        except Exception as error:  # a package that is not ours may raise anything
+        except _FOREIGN as error:
             raise self._broken(f"{type(error).__name__}: {error}") from error
         if found.ndim != 2 or len(found) != len(readable):
             raise self._broken(f"{len(found) if found.ndim else 'no'} vectors for {len(readable)} texts")
@@ -162,7 +166,7 @@ def load_numpy() -> None:
         os.environ.setdefault(name, "1")
     try:
         importlib.import_module("numpy")
-    except Exception as error:
+    except _FOREIGN as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise ExtraBroken(f"numpy, which compares vectors, fails: {reason}") from error
 

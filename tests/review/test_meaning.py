@@ -48,6 +48,11 @@ def test_what_is_near_in_meaning_is_asked(tmp_path: Path, monkeypatch: pytest.Mo
     found = asked(tmp_path, *others)
     assert sorted(each.names[0] for each in found) == sorted(BELIEFS)
     assert {tuple(side.content for side in each.sides) for each in found} == set(BELIEFS.values())
+    many = [
+        f"B @Nia: {BELIEFS['Nia'][1]}, and {what}" for what in ("the lid", "a cup", "the chair", "a shoe", "the clock")
+    ]
+    named = [each.names[0] for each in asked(tmp_path / "many", *many)]
+    assert sorted(named) == sorted([*BELIEFS, "Nia", "Nia"]), "of one belief at most three"
     assert {(each.why, each.rule) for each in found} == {("near in meaning", "near in meaning")}
 
 
@@ -72,6 +77,12 @@ def test_without_vectors_nothing_of_it_is_asked(tmp_path: Path, monkeypatch: pyt
     memory = memory_on(write_pages(tmp_path / "bare", {}), TODAY)
     memory.embed()
     assert len([each for each in memory.review() if each.kind == "belief"]) == 3  # though no page changed
+    held = tmp_path / "bare/.memory/vectors.sqlite"
+    held.unlink()
+    held.symlink_to("nowhere")
+    assert not [each for each in memory.review() if each.kind == "belief"]
+    held.unlink()
+    memory.embed()
     use(monkeypatch, Repairs("2"))
     (tmp_path / "bare/memory/2025-11-25.md").write_text("- B @Nia: Walked home\n")
     assert not [each for each in memory_on(write_pages(tmp_path / "bare", {}), TODAY).review() if each.kind == "belief"]

@@ -67,8 +67,7 @@ def make(folder: Path, size: int, like: Path | None) -> None:
     from memctl.notes.workspace import Workspace
     from memctl.vectors.file import begin_vectors
     from memctl.vectors.matrix import encode
-    from memctl.vectors.quantized import Code
-    from memctl.vectors.tables import StoredVector
+    from memctl.vectors.tables import Code, StoredVector
 
     random = np.random.default_rng(1)
     rows, asked = mixed(random, size, like) if like else made_up(random, size)
@@ -139,7 +138,8 @@ def run(way: str, folder: Path) -> dict[str, float]:
 
     from memctl.notes.workspace import Workspace
     from memctl.vectors.file import open_vectors
-    from memctl.vectors.quantized import LATIN, Code
+    from memctl.vectors.tables import Code
+    from memctl.vectors.text_to_embed import LATIN
 
     kept = json.loads((folder / "questions.json").read_text())
     asked = [Code(LATIN, bytes.fromhex(codes)) for codes in kept["asked"]]

@@ -18,8 +18,7 @@ import pytest
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
 from memctl.vectors import models as embedders
-from memctl.vectors.quantized import Code
-from memctl.vectors.tables import PageVectors
+from memctl.vectors.tables import Code, PageVectors
 
 DIM = 64
 FAKES = Path(__file__).parent / "fakes"

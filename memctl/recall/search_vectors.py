@@ -24,8 +24,7 @@ from .rank import UsualCosines, fuse, smoothed, standard
 if TYPE_CHECKING:
     from ..vectors.file import Vectors
     from ..vectors.models import Embedder
-    from ..vectors.quantized import Code
-    from ..vectors.tables import Scan
+    from ..vectors.tables import Code, Scan
 
 NEAREST = 50  # entries that vectors add to those that words find
 _PATIENCE = 30.0  # seconds for a model to load and to embed the question
@@ -84,7 +83,7 @@ class VectorSearch:
 
     def _question_code(self) -> Code | None:
         """The question's vector, once it is there; None where there is none to be had."""
-        from ..vectors.quantized import vector_script
+        from ..vectors.text_to_embed import vector_script
 
         self._thread.join(_PATIENCE)
         name, vector = self._embedder.name, self._vector
@@ -130,7 +129,7 @@ class VectorSearch:
         `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py. `parts` are lines of
         documents, which count less for themselves where their page counts as a whole, by whose vector they stand.
         """
-        from ..vectors.quantized import vector_script
+        from ..vectors.text_to_embed import vector_script
 
         asked, usual = self._question_code(), self._usual
         if asked is None or usual is None:

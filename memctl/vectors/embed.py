@@ -34,9 +34,8 @@ from ..system import locked
 from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
-from .quantized import Code, vector_script
-from .tables import FORMAT, Head, StoredVector, head_in, is_same
-from .text_to_embed import Piece, page_texts
+from .tables import FORMAT, Code, Head, StoredVector, head_in, is_same
+from .text_to_embed import Piece, page_texts, vector_script
 
 BATCH = 16  # texts given to the model together,
 BATCH_LETTERS = 3_000  # and their letters: a batch ends within two seconds, so that a stop is heard

@@ -22,8 +22,7 @@ from ..notes.workspace import Workspace
 from ..system import as_cannot_write, locked
 from . import tables
 from .models import load_numpy
-from .quantized import Code
-from .tables import NO_HEAD, Head, PageVectors, Scan, StoredVector
+from .tables import NO_HEAD, Code, Head, PageVectors, Scan, StoredVector
 
 if TYPE_CHECKING:
     from .matrix import Matrix, NeighbourGraph

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..index.lexical import row_id
-from .quantized import LATIN, SCRIPTS, Code
-from .tables import PageVectors, Scan
+from .tables import Code, PageVectors, Scan
+from .text_to_embed import LATIN, SCRIPTS
 
 MOST_BYTES = 4 << 30  # A graph that would take more memory is not made
-_ROWS = (
-    256  # multiplied at a time: as 32-bit numbers they fit into the processor's cache (with 4,096: three times as long)
-)
+_ROWS = 256  # multiplied at a time: as 32-bit numbers they fit into the cache (with 4,096: three times as long)
 _M, _BUILD, _SEARCH = 16, 200, 600  # links a node, how far to look when one is added, and when one is asked for
 _FEW = 256  # texts that are added to a graph,
 _CHANGED = 0.1  # and the share of all texts: beyond that it is built again

@@ -21,7 +21,7 @@ from ..index.heal import PASSING
 from ..index.index import code as primary_code
 from ..index.lexical import ordinal_of, row_id
 from .models import MOST_DIMENSIONS, load_numpy
-from .quantized import SCRIPTS, Code
+from .text_to_embed import SCRIPTS
 
 FORMAT = 2  # another number means another layout: such a file is not read, and `index` makes it again
 DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
@@ -72,6 +72,14 @@ class Head(NamedTuple):
 
 
 NO_HEAD = Head("", 0, ())
+
+
+class Code(NamedTuple):
+    """A vector as it is kept: at length 1, without the mean of its script (else lines of one language stand nearer to each other
+    than to their meaning in another), as int8 components."""
+
+    script: int
+    codes: bytes
 
 
 class StoredVector(NamedTuple):

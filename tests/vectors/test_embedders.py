@@ -21,8 +21,15 @@ from memctl.vectors import models as embedders
 from memctl.vectors.embed import calibration
 from memctl.vectors.matrix import encode, mean_of
 from memctl.vectors.models import choice, choose
-from memctl.vectors.quantized import vector_script
-from memctl.vectors.text_to_embed import CAP, Piece, document_texts, embeddable_text, embedded_texts, shortened
+from memctl.vectors.text_to_embed import (
+    CAP,
+    Piece,
+    document_texts,
+    embeddable_text,
+    embedded_texts,
+    shortened,
+    vector_script,
+)
 
 
 def choosing(root: Path, model: str) -> Workspace:

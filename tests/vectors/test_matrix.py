@@ -15,8 +15,7 @@ from memctl.notes.workspace import Workspace
 from memctl.vectors import matrix
 from memctl.vectors.file import Vectors
 from memctl.vectors.matrix import NeighbourGraph, encode, graph_of
-from memctl.vectors.quantized import Code
-from memctl.vectors.tables import StoredVector
+from memctl.vectors.tables import Code, StoredVector
 
 pytest.importorskip("hnswlib")
 

@@ -27,8 +27,7 @@ from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors import tables
 from memctl.vectors.file import Vectors, begin_vectors, drop_vectors, open_vectors
-from memctl.vectors.quantized import Code
-from memctl.vectors.tables import Scan, StoredVector
+from memctl.vectors.tables import Code, Scan, StoredVector
 
 DIM = 64
 FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40

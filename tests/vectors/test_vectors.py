@@ -12,7 +12,8 @@ from strategies import examples
 
 from memctl.ids import text_key
 from memctl.vectors.matrix import encode, mean_of
-from memctl.vectors.quantized import CYRILLIC, HAN, LATIN, SCRIPTS, Code, vector_script
+from memctl.vectors.tables import Code
+from memctl.vectors.text_to_embed import CYRILLIC, HAN, LATIN, SCRIPTS, vector_script
 
 DIMS = st.sampled_from([64, 100, 384, 512, 1024])
 SEEDS = st.integers(0, 10_000)

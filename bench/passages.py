@@ -39,7 +39,7 @@ def main() -> None:
             with memctl.open(folder, now=datetime.fromisoformat(last)) as memory:
                 ways: dict[str, Callable[[str], str]] = {
                     "memories": lambda text, memory=memory: memory.memories(text, k=40, budget=4_000).text,  # type: ignore[misc]
-                    "mcp": lambda text, memory=memory: memory.told(memory.recall(text, k=40, budget=4_000)),  # type: ignore[misc]
+                    "mcp": lambda text, memory=memory: memory.told(text, k=40, budget=4_000)[1],  # type: ignore[misc]
                     "context": lambda text, memory=memory: memory.context(text, budget=4_000).recalled,  # type: ignore[misc]
                 }
                 for question in questions:

@@ -3,7 +3,7 @@
 Words alone and words with vectors (where a model is installed) side by side, over every set that a folder makes
 (bench/sets.py). Metrics are means over questions, with a bootstrap interval: fractional recall@k is |gold in the top k| /
 |gold|, any@k and all@k ask for one or every gold item, a session ranks where its best line ranks, and gold@N is the share of the
-gold lines that `recall --budget N` gives. What is embedded stays in the cache, so that a second run takes minutes.
+gold lines that a model is given in N tokens (recall of MCP). What is embedded stays in the cache, so that a second run takes minutes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import memctl
 from memctl.evaluation.metrics import Difference, Interval, compare, intervals, measure, rank_in
 
 BUDGETS = (500, 2000)  # tokens
-# Hits of the second recall, as many as `recall --budget 2000` looks for: five sessions are told apart by them, and budgets are filled.
+# Hits of the second recall, as many as are looked for to fill 2,000 tokens: five sessions are told apart by them, and budgets are filled.
 DEPTH = 62
 SHOWN = {
     "hit@1": "recall_any@1", "hit@5": "recall_any@5", "recall@10": "recall@10", "ndcg@10": "ndcg@10", "mrr": "mrr@10",
@@ -131,12 +131,13 @@ def _ask(
     if report and report.missing:
         raise SystemExit(f"{memory.workspace.root}: {report.missing} entries are not embedded: {report.stopped}")
     for question in group:
-        recall = partial(memory.recall, memory.query(question["question"], per_page=0), vectors=vectors)
+        query = memory.query(question["question"], per_page=0)
+        recall, told = partial(memory.recall, query, vectors=vectors), partial(memory.told, query, vectors=vectors)
         first, deep = recall(k=10), recall(k=DEPTH)
         if report and (first.vectors is None or first.vectors.missing):
             raise SystemExit(f"{memory.workspace.root}: no vectors took part: {first.warnings}")
         kept = list(dict.fromkeys(sessions[place] for place in _places(deep) if place in sessions))
-        within = {budget: _places(recall(k=DEPTH, budget=budget)) for budget in BUDGETS}
+        within = {budget: _places(told(budget=budget)[0]) for budget in BUDGETS}
         yield Result(question, _places(first), kept, within)
 
 

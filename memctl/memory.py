@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from .maintenance.status import Glance, Status
     from .maintenance.undo import Undone
     from .notes import files
-    from .recall import lookup, query, recall
+    from .recall import lookup, query, recall, surroundings
     from .recall.lookup import Document, EntityLine, EntityView, Passage as Passage
     from .recall.query import QueryFilters
     from .reflect import fact_source, proposals, record, reflect
@@ -97,7 +97,7 @@ else:
         "beliefs": "view", "conflicts": "listing", "context": "chat chat_messages context",
         "entities": "rename", "evaluation": "evaluate labels", "forget": "forget select", "index": "sync",
         "ingest": "ingest", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "files",
-        "recall": "lookup query recall", "reflect": "fact_source proposals record reflect", "retain": "retain",
+        "recall": "lookup query recall surroundings", "reflect": "fact_source proposals record reflect", "retain": "retain",
         "review": "answer collect offers", "shared": "shared", "transfer": "export importing", "vault": "vault",
         "vectors": "embed file", "view": "pictures", "watch": "watch",
     }  # fmt: skip
@@ -182,13 +182,11 @@ class Memory(OpenMemory):
 
         `budget` is in tokens; without `k` it is filled. With `hops` 2 or 3 there are `related` lines; without `vectors` words alone.
         """
-        from .recall.surroundings import most_hits
-
         for name, number in (("k", k), ("budget", budget), ("hops", hops)):
             if not isinstance(number, int | None):
                 raise Usage(f"{name} must be a whole number, not {number!r}")
         asked = self.query(query, **filters) if isinstance(query, str) else query
-        k = most_hits(k, budget if hops == 1 else None, self.workspace.settings.k)
+        k = surroundings.most_hits(k, budget if hops == 1 else None, self.workspace.settings.k)
         answer = recall.recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
         self._record(hit.ref for hit in answer.hits)
         return answer
@@ -418,9 +416,18 @@ class Memory(OpenMemory):
         """Forget what was stated in a session of `chat`."""
         chat.session_file(self.workspace, name).unlink(missing_ok=True)
 
-    def told(self, answer: Answer) -> str:
-        """An answer as a model reads it: one fenced block of cited passages; empty without hits."""
-        return context.told(self, answer)
+    def told(
+        self, query: str | Query, *, k: int | None = None, budget: int = 1500, history: bool = False, hops: int = 1,
+        vectors: bool = True,
+    ) -> tuple[Answer, str]:  # fmt: skip
+        """What `recall` answers within `budget` tokens of text, filled without `k`, and that text as a model reads it: one
+        fenced block of cited passages, empty without hits."""
+        asked = self.query(query) if isinstance(query, str) else query
+        most = surroundings.most_hits(k, budget if hops == 1 else None, self.workspace.settings.k)
+        found = recall.recall(self, asked, k=most, history=history, hops=hops, vectors=vectors)
+        answer, text = context.told(self, found, budget)
+        self._record(hit.ref for hit in answer.hits)
+        return answer, text
 
     def memories(self, message: str, *, k: int | None = None, hops: int = 1, budget: int = 2000) -> Memories:
         """A fenced block of the best `k` public lines for a message, within `budget` tokens; `hops` as in recall."""

@@ -99,6 +99,8 @@ def context(
 
 
 _MARKS = 50  # tokens of the marks and the head of one block
+_HEADING = 20  # tokens of them beside what `fitting` leaves free
+_FILLED = 3  # times that a block is filled: lines of one passage take less than they do alone
 
 
 def room_beside(core: str, budget: int, count: Counter) -> int:
@@ -144,10 +146,29 @@ def memories(memory: OpenMemory, message: str, *, k: int = 10, hops: int = 1, bu
     return Memories(recalled_block(items, rest=_rest(answer, items)), len(items))
 
 
-def told(memory: OpenMemory, answer: Answer) -> str:
-    """An answer as a model reads it: passages in the order of their pages, the best first, facts with their ids."""
-    items = _as_items(memory, answer, ids=True)
-    return recalled_block(items, rest=_rest(answer, items))
+def told(memory: OpenMemory, answer: Answer, budget: int) -> tuple[Answer, str]:
+    """What of an answer fits into `budget` tokens, and its text as a model reads it: passages in the order of their pages, the
+    best first, facts with their ids. A line goes with the one that may have replaced it."""
+    found, items, room = _as_items(memory, answer, ids=True), list[Item](), budget - _HEADING
+    for _ in range(_FILLED):
+        items = fitting(found, room, estimate)
+        room += budget - estimate(recalled_block(items, rest=_rest(answer, items)))
+    while True:
+        shown = {item.source for item in items}
+        left = [hit for hit in answer.hits if str(hit.source) not in shown]
+        lost = {hit.ref for hit in left}
+        alone = {str(hit.source) for hit in answer.hits if hit.perhaps_superseded_by in lost}
+        if not alone.isdisjoint(shown):
+            items = [item for item in items if item.source not in alone]
+        elif estimate(block := recalled_block(items, rest=_rest(answer, items))) > budget:
+            items.pop()
+        else:
+            break
+    hits = tuple(hit for hit in answer.hits if hit not in left)
+    related = answer.related and tuple(hit for hit in answer.related if str(hit.source) in shown)
+    why = ("no hit fits into the budget",) if answer.hits and not hits else answer.empty
+    more = (*(hit.day or hit.source.path for hit in left), *answer.more)
+    return answer._replace(hits=hits, related=related, more=more, empty=why), block
 
 
 def _as_items(memory: OpenMemory, answer: Answer, ids: bool = False) -> list[Item]:

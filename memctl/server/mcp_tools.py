@@ -4,7 +4,7 @@ A tool is here alone: what it takes (a class whose name no other module has), it
 the command (`help(memctl.Memory.why)`; `memctl why ID --json` shows the JSON; a new method as `Memory.status`), its row in `TOOLS` with the schema of what it answers (`hit*`
 is a list of hits; string, integer, number, boolean, object, period, with `*`, `?`, `-`: `answer_schema`). What HTTP takes or answers too stands in requests.py. `make docs` writes it into docs/mcp.md; tests see of each row that
 nothing private is in an answer, what it costs, that its example fits the schema. What it says is a test in tests/server/test_mcp.py.
-Hits become text by `memory.told(answer)`, which cites, marks and fences them. What is no `Answer` is made here, as in `_review`: its JSON is
+Hits become text by `memory.told(query)`, which cites, marks and fences them. What is no `Answer` is made here, as in `_review`: its JSON is
 `as_json()` of what the method returned, its text has each line of a page through `_safe` and all of them in one `fence`.
 A tool brings room for itself (`TOKENS_A_TOOL`), a parameter of an old one none: some 40 tokens are free; to make more, shorten a description.
 Those that write are there only with --allow-write.
@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 
 from ..context.fence import fence, tamed
 from ..errors import NothingFound, Usage
-from ..hits import Answer, answer_json
+from ..hits import answer_json
 from ..language.tokens import estimate
 from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
@@ -35,7 +35,6 @@ INSTRUCTIONS = (
 TOKENS_A_TOOL = {"reading": 180, "all": 200}  # on average, as listed: each conversation pays
 _LONGEST = 16_000  # characters of a page that one answer shows
 _FEW = 5  # warnings worth a model's tokens
-_HEADING = 40  # tokens of what stands around the hits
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +63,12 @@ def _recall(session: Session, *, query: str = "", k: int | None = None, budget: 
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     view = session.memory.public()
     read = view.query(query, per_page=0, **asked)
-    answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
-    answer, block = _fitting(view, answer, budget)
+    answer, block = view.told(read, k=k, budget=budget, **how)
     made = {"schema": 1} | answer_json(answer)
     told = [requests.parameters_for_flags(note, requests.RecallTool.model_fields) for note in made["warnings"]]
     notes = _few(told, budget - estimate(block), least=not answer.hits)
     text = "\n".join([*([block] if block else []), *(f"note: {tamed(note)}" for note in notes)])
     return ToolAnswer(made | {"query": answer.query[:1000], "warnings": notes}, text)
-
-
-def _fitting(memory: Memory, answer: Answer, budget: int) -> tuple[Answer, str]:
-    """An answer and its text, which is never over the budget: what is longer as it is written here goes, the last first."""
-    while estimate(block := memory.told(answer)) > budget:
-        if answer.related:
-            answer = answer._replace(related=answer.related[:-1])
-        else:
-            *left, last = answer.hits
-            why = () if left else ("no hit fits into the budget",)
-            answer = answer._replace(hits=tuple(left), more=(last.day or last.source.path, *answer.more), empty=why)
-    return answer, block
 
 
 def _few(notes: Sequence[str], room: int = 300, least: bool = False) -> list[str]:

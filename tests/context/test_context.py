@@ -694,13 +694,53 @@ def test_an_answer_is_told_by_passage(tmp_path: Path, question: str, lines: tupl
     pages = {f"memory/2025-11-{day}.md": f"- {day} {lines[0][:-1]}, {day} {day}\n" for day in (17, 18)}
     pages["memory/2025-11-20.md"] = f"# Log\n\n- {lines[0]}\n- {lines[1]}\n"
     memory = memory_on(write_pages(tmp_path, pages), TODAY)
-    text = memory.told(memory.recall(question, k=1))
+    _, text = memory.told(question, k=1)
     assert f"- [memory/2025-11-20.md#L3] Thu: {lines[0]}\n- [#L4] {lines[1]}\n- […] " in text
     assert "2 more lines in 2 other days" in text or "3 more lines in 2 other days" in text
-    found = memory.recall(question, k=9)
-    whole = memory.told(found)
+    found, whole = memory.told(question, k=9)
     places = [whole.index(f"[{hit.source}") for hit in found.hits if f"[{hit.source}" in whole]
-    assert "more line" not in whole and places == sorted(places)  # of other pages in the order of the best
+    assert places == sorted(places)  # of other pages in the order of the best
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("which rope?", "Rope {}: the knot of the {}"),
+        ("какая верёвка?", "Верёвка {}: узел для {}"),
+        ("哪根绳子？", "绳子{}号挂在{}旁"),
+    ],
+)
+def test_what_is_told_fills_its_budget(tmp_path: Path, question: str, line: str) -> None:
+    """By the tokens of the text that a model reads, not of all fields of its hits; the rest is named."""
+    things = [
+        "mast",
+        "keel",
+        "oar",
+        "anchor",
+        "buoy",
+        "deck",
+        "hull",
+        "sail",
+        "tiller",
+        "winch",
+        "cleat",
+        "bow",
+        "stern",
+        "rudder",
+        "boom",
+        "jib",
+        "hatch",
+        "galley",
+        "bilge",
+        "mooring",
+    ]
+    page = "".join(f"- {line.format(number, thing)}\n" for number, thing in enumerate(things))
+    memory = memory_on(write_pages(tmp_path, {"memory/2025-11-20.md": page}), TODAY)
+    for budget in (150, 300):
+        answer, text = memory.told(question, budget=budget)
+        assert 0.8 * budget < estimate(text) <= budget and f"{len(things) - len(answer.hits)} more lines" in text
+        assert all(hit.content in text for hit in answer.hits)
+    assert memory.told(question, budget=20)[0].empty == ("no hit fits into the budget",)
 
 
 @pytest.mark.parametrize("newer", ["Switched to MongoDB", "Решили переходить на MongoDB", "改用 MongoDB 了"])

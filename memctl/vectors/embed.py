@@ -34,7 +34,7 @@ from ..system import locked
 from . import models
 from .file import Vectors, begin_vectors, drop_vectors, open_vectors
 from .models import Embedder
-from .tables import FORMAT, Code, Head, StoredVector, head_in, is_same
+from .tables import Code, Head, StoredVector, head_in, is_same
 from .text_to_embed import Piece, page_texts, vector_script
 
 BATCH = 16  # texts given to the model together,
@@ -334,9 +334,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
         if not any(workspace.derived.glob("vectors.[!l]*")):  # all but the lock
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
-            if (
-                head := head_in(workspace.derived, FORMAT, 1)
-            ) is None:  # of the first format `begin_vectors` takes over
+            if (head := head_in(workspace.derived)) is None:
                 drop_vectors(workspace)
                 return None
             with closing(begin_vectors(workspace, *head)) as vectors:

@@ -20,7 +20,7 @@ from zlib import crc32
 from ..index.heal import PASSING
 from ..index.index import code as primary_code
 from ..index.lexical import ordinal_of, row_id
-from .models import MOST_DIMENSIONS, load_numpy
+from .models import MOST_DIMENSIONS
 from .text_to_embed import SCRIPTS
 
 FORMAT = 2  # another number means another layout: such a file is not read, and `index` makes it again
@@ -162,20 +162,19 @@ def write_head(db: sqlite3.Connection, head: Head) -> None:
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", rows)
 
 
-def read_head(db: sqlite3.Connection, layout: int = FORMAT) -> Head | str:
+def read_head(db: sqlite3.Connection) -> Head | str:
     """Whose vectors these are, or why they cannot be used."""
     rows = db.execute("SELECT key, value, sum FROM meta").fetchall()
     try:
         kept = {key: value for key, value, total in rows if crc32(value, crc32(key.encode())) == total}
         made = kept["format"].decode()
-        if made != str(layout):
+        if made != str(FORMAT):
             return f"made by another version of memctl (format {made[:20]})"
         head = Head.unpacked(kept["embedder"].decode(), kept["means"])
         is_whole = head.dim == int(kept["dim"])
     except (AttributeError, TypeError, KeyError, ValueError, struct.error):
         return "damaged"
-    if layout == FORMAT:
-        is_whole &= [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] == list(SCHEMA)
+    is_whole &= [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] == list(SCHEMA)
     return head if is_whole else "damaged"
 
 
@@ -218,11 +217,11 @@ def _beside(path: Path) -> list[Path]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove, under its lock, what a kill left beside a file of vectors: one being made, or set aside by an old version."""
-    for name in ("vectors.new", "vectors.broken", "vectors.damaged"):
-        for left in (path.with_name(name), *_beside(path.with_name(name))):
-            if left.is_symlink() or not left.is_dir():
-                left.unlink(missing_ok=True)
+    """Remove, under its lock, what a kill left of a file that was being made."""
+    fresh = path.with_name("vectors.new")
+    for left in (fresh, *_beside(fresh)):
+        if left.is_symlink() or not left.is_dir():
+            left.unlink(missing_ok=True)
 
 
 def remove_tables(path: Path) -> None:
@@ -256,18 +255,16 @@ def make_tables(path: Path, head: Head) -> None:
 
 def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
     """The rows of `page` in a file of the same embedder that are as they were written."""
-    with suppress(*DAMAGE, TypeError, struct.error), closing(open_tables(path, write=False)) as db:
+    with suppress(*DAMAGE), closing(open_tables(path, write=False)) as db:
         if isinstance(old := read_head(db), Head) and is_same(old, head):
             yield from (row for row in read_by_ranges(db, "SELECT * FROM page") if is_sound(row, head.dim))
-        elif isinstance(old := read_head(db, 1), Head) and is_same(old, head):
-            yield from _rows_of_planes(db, head.dim)
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log goes with the file
 
 
-def head_in(folder: Path, *layouts: int) -> Head | None:
-    """Whose the vectors in a folder are; None where there are none that can be used, of this format or one of `layouts`."""
+def head_in(folder: Path) -> Head | None:
+    """Whose the vectors in a folder are; None where there are none that can be used."""
     with suppress(*DAMAGE), closing(open_tables(folder / "vectors.sqlite", write=False)) as db:
-        return next((head for each in layouts or (FORMAT,) if isinstance(head := read_head(db, each), Head)), None)
+        return head if isinstance(head := read_head(db), Head) else None
     return None
 
 
@@ -289,39 +286,7 @@ def read_by_ranges(db: sqlite3.Connection, select: str, complain: Callable[[], o
                 ranges += [(low, middle), (middle + 1, high)]
 
 
-def _rows_of_planes(db: sqlite3.Connection, dim: int) -> Iterator[tuple[Any, ...]]:
-    """Those of a file of format 1, where vectors lay by the key of their text, as planes of bits."""
-    for page, page_sum, *blobs, total in read_by_ranges(db, "SELECT * FROM pack"):
-        with suppress(TypeError, ValueError, struct.error):
-            if crc32(b"".join((struct.pack("<qH", page, len(page_sum)), page_sum, *blobs))) != total:
-                continue
-            ordinals = memoryview(blobs[0]).cast("I")
-            digests, keys = (memoryview(each).cast("q") for each in blobs[1:3])
-            codes = _codes_of_planes(db, keys, dim)
-            kept = [(v, codes[v.key]) for v in map(StoredVector, ordinals, keys, digests) if v.key in codes]
-            is_whole = len(kept) == len(ordinals) == len(keys) == len(digests)
-            yield page_row(page, page_sum if is_whole else b"", kept)
-
-
-def _codes_of_planes(db: sqlite3.Connection, keys: Iterable[int], dim: int) -> dict[int, Code]:
-    """The vectors of texts, by key, as they were written: eight planes of bits, the highest first, of numbers plus 128."""
-    load_numpy()
-    import numpy as np
-
-    codes = {}
-    for key in keys:
-        with suppress(*DAMAGE, TypeError, ValueError, struct.error):
-            sql = "SELECT script, norm, total, planes, sum FROM code WHERE key = ?"
-            *row, planes, kept = db.execute(sql, (key,)).fetchone()
-            if crc32(planes, crc32(struct.pack("<qBdi", key, *row))) == kept:
-                bits = np.unpackbits(np.frombuffer(planes, np.uint8).reshape(8, dim + 7 >> 3), axis=1)[:, -dim:]
-                codes[key] = Code(row[0], (np.packbits(bits, axis=0)[0] ^ 128).tobytes())
-    return codes
-
-
 def is_same(one: Head, other: Head) -> bool:
     """True for the same embedder; its means another processor may round otherwise."""
-    if one[:2] != other[:2]:
-        return False
     pairs = zip(chain(*one.means), chain(*other.means), strict=True)
-    return all(abs(a - b) <= 1e-4 for a, b in pairs)
+    return one[:2] == other[:2] and all(abs(a - b) <= 1e-4 for a, b in pairs)

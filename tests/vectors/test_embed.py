@@ -6,8 +6,6 @@ import json
 import os
 import re
 import signal
-import sqlite3
-import struct
 import subprocess
 import sys
 import threading
@@ -15,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from zlib import crc32
 
 import pytest
 from face_helpers import TODAY, ask, call, contents, memory_on, write_pages
@@ -39,7 +36,7 @@ from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
 from memctl.vectors import embed as embedding, file as vector_store
 from memctl.vectors.embed import EmbedReport, embed, pieces_of
-from memctl.vectors.file import drop_vectors, open_vectors
+from memctl.vectors.file import open_vectors
 
 FACTS = {
     "memory/2025-11-27.md": "- W @Atlas: The database is PostgreSQL\n- W @Peter: Peter keeps bees\n- W @Пётр: Живёт в Лиссабоне\n",
@@ -734,53 +731,6 @@ def test_recall_by_words_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     found = call(["recall", "kettle", "--no-vectors"], tmp_path, MEMCTL_VECTORS="auto")
     assert found.code == 0 and "Fjord" in found.out and not found.err
     assert contents(ask(workspace, "kettle", vectors=False)) == ["The kettle is in the Fjord room"]
-
-
-def in_first_format(workspace: Workspace) -> Path:
-    """The file as it was laid out before: vectors by the key of their text, as planes of bits, and pages that name them."""
-    path = workspace.memory / "vectors.sqlite"
-    with closing(sqlite3.connect(path)) as db:
-        meta = db.execute("SELECT key, value FROM meta").fetchall()
-    pages, codes = packs(workspace)
-    drop_vectors(workspace)
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID")
-        db.execute("CREATE TABLE code (key INTEGER PRIMARY KEY, script, norm REAL, total, planes, sum)")
-        db.execute("CREATE TABLE pack (page INTEGER PRIMARY KEY, page_sum, ordinals, digests, keys, signs, sum)")
-        for key, value in (dict(meta) | {"format": b"1"}).items():
-            db.execute("INSERT INTO meta VALUES (?, ?, ?)", (key, value, crc32(value, crc32(key.encode()))))
-        for key, script, code in codes:
-            bits = ["".join(str((x + 128 & 255) >> bit & 1) for x in code) for bit in range(7, -1, -1)]
-            fixed, planes = (key, script, 2.5, 7), b"".join(int(plane, 2).to_bytes(8) for plane in bits)
-            values = (*fixed, planes, crc32(planes, crc32(struct.pack("<qBdi", *fixed))))
-            db.execute("INSERT INTO code VALUES (?, ?, ?, ?, ?, ?)", values)
-        for page, page_sum, _, _, rows, _ in pages:
-            each = list(zip(*struct.iter_unpack("<IIqq", rows), strict=True))
-            fields = [struct.pack(f"<{len(each[0])}{kind}", *each[at]) for kind, at in (("I", 0), ("q", 3), ("q", 2))]
-            fields = [page_sum, *fields, b"signs"]
-            total = crc32(b"".join([struct.pack("<qH", page, len(page_sum)), *fields]))
-            db.execute("INSERT INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)", (page, *fields, total))
-    return path
-
-
-def test_a_file_of_the_first_format_is_taken_over(tmp_path: Path) -> None:
-    """None of its vectors is made again, but for one that is damaged."""
-    workspace = write_pages(tmp_path, FACTS)
-    done(workspace, HashEmbedder())
-    after = packs(workspace)
-    in_first_format(workspace)
-    told: list[str] = []
-    assert open_vectors(workspace, told.append) is None and "another version of memctl (format 1)" in told[0]
-    report = done(workspace, HashEmbedder())
-    assert (report.made, report.missing, packs(workspace)) == (0, 0, after)
-    with closing(sqlite3.connect(in_first_format(workspace))) as db, db:
-        db.execute("UPDATE code SET total = total + 1 WHERE key = ?", (text_key("Peter keeps bees"),))
-        db.execute("UPDATE code SET planes = 7 WHERE key = ?", (text_key("Peter likes tea"),))
-    assert (done(workspace, HashEmbedder()).made, packs(workspace)) == (2, after)
-    in_first_format(workspace)
-    assert not forget(memory_on(workspace), _about("Peter"), apply=True).warnings
-    gone = {text_key("Peter keeps bees"), text_key("Peter likes tea")}
-    assert keys(workspace) == {key for key, *_ in after[1]} - gone
 
 
 @pytest.mark.parametrize("raised", ["ImportError('libopenblas')", "SystemError('no such table')"])

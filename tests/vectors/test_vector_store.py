@@ -486,11 +486,11 @@ def test_verify_tells_damage(tmp_path: Path) -> None:
 def test_drop_removes_all_of_it(tmp_path: Path) -> None:
     """File, log and one that was being made."""
     workspace = filled(tmp_path)
-    for name in ("vectors.new", "vectors.broken-wal", "vectors.damaged", "vectors.mine"):
+    for name in ("vectors.new", "vectors.new-wal", "vectors.mine"):
         (tmp_path / ".memory" / name).write_bytes(b"x")
-    (tmp_path / ".memory/vectors.broken").mkdir()
+    (tmp_path / ".memory/vectors.new-journal").mkdir()
     drop_vectors(workspace)
-    assert {path.name[8:] for path in (tmp_path / ".memory").glob("vectors.*")} == {"lock", "mine", "broken"}
+    assert {path.name[8:] for path in (tmp_path / ".memory").glob("vectors.*")} == {"lock", "mine", "new-journal"}
     assert open_vectors(workspace) is None
 
 

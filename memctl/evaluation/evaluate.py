@@ -438,7 +438,7 @@ def _need_vectors(workspace: Workspace) -> None:
     told: list[str] = []
     vectors = open_vectors(workspace, told.append)
     if vectors is None:
-        what = ": ".join(["there are no vectors here", *filter(None, ["; ".join(told)])])
+        what = ": ".join(["there are no vectors here", *told])
         raise Usage(what, "run `memctl index`; `memctl status` says what is missing")
     with closing(vectors):
         if not is_of(embedder, *vectors.head[:2]):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .matrix import Matrix, NeighbourGraph
 
 _WAIT = 10.0  # seconds for another writer
+_OTHER = "made for another model meanwhile"
 _WHOSE = "SELECT id, page_sum, codes_sum, sum, rows"  # of a page the vectors are
 
 
@@ -44,17 +45,9 @@ def open_vectors(workspace: Workspace, note: Callable[[str], object] = lambda re
     path = workspace.derived / "vectors.sqlite"
     if not os.path.lexists(path):
         return None
-    db = None
-    try:
-        db = tables.open_tables(path, write=False)
-        head = tables.read_head(db)
-        if isinstance(head, Head):
-            return Vectors(path, db, head)
-        reason = head
-    except tables.DAMAGE as error:
-        reason = str(error)
-    if db:
-        db.close()
+    vectors = Vectors(path)
+    if not (reason := vectors.reopen()):
+        return vectors
     note(f"{path.name}: {reason}; answers are by words until {_cure(path) or '`memctl index` makes it again'}")
     return None
 
@@ -90,17 +83,38 @@ def drop_vectors(workspace: Workspace) -> None:
 class Vectors:
     """An open file of vectors, to ask and to fill. Nothing that is wrong with it stops a recall."""
 
-    def __init__(self, path: Path, db: sqlite3.Connection | None = None, head: Head = NO_HEAD) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.head = head  # whose they are
+        self.head = NO_HEAD  # whose they are
         self.problem: str | None = None  # what was found damaged and left out so far, in one line
-        self._open = db
-        self._inode = _inode(path)
+        self._open: sqlite3.Connection | None = None
+        self._inode: tuple[int, ...] | None = None  # which file a reader has open
         self._packs: tuple[object, dict[int, PageVectors]] | None = None  # as of a state of the file
         self._matrix: tuple[object, Matrix] | None = None
         self._asked: tuple[Code, Matrix, Any] | None = None  # the last question, and its cosines
         self._places: dict[int, int] | None = None  # key of a text -> a page that has its vector
         self._replaced: dict[int, Code] = {}  # what `put_page` took off its page: another may have that text now
+
+    def reopen(self) -> str:
+        """Open the file at the path to read, of the same model if one was open; or say why that cannot be done.
+
+        Once more where that failed or another took its place: SQLite finds a log by name, and so that of another file.
+        """
+        for _ in range(2):
+            self.close()
+            self._inode = _inode(self.path)
+            try:
+                self._open = tables.open_tables(self.path, write=False)
+                head = tables.read_head(self._open)
+            except tables.DAMAGE as error:
+                head = str(error)
+            if isinstance(head, Head) and self._inode == _inode(self.path):
+                break
+        if isinstance(head, Head) and self.head in (NO_HEAD, head):
+            self.head = head
+            return ""
+        self.close()
+        return _OTHER if isinstance(head, Head) else head
 
     def close(self) -> None:
         """Let go of the file."""
@@ -193,8 +207,11 @@ class Vectors:
                 read[pack.page] = pack, row[5]
             else:
                 self.complain()
+        if self.problem and self._inode not in (None, _inode(self.path)) and not self.reopen():
+            self.problem = None
+            return self.matrix(shared)
         if self._open and not self._is_of_its_head():
-            self.complain("made for another model meanwhile", damaged=False)
+            self.complain(_OTHER, damaged=False)
             read = {}
         packs = {page: read[page][0] for page in sorted(read)}
         if before and kept and kept == {page: pack.sum for page, pack in packs.items()}:
@@ -248,12 +265,8 @@ class Vectors:
 
     def damaged(self) -> list[int]:
         """The pages that are not as they were written."""
-        found = [
-            row[0] for row in self.rows("SELECT * FROM page", by_ranges=True) if not tables.is_sound(row, self.head.dim)
-        ]
-        if found:
-            self.complain()
-        return found
+        rows = self.rows("SELECT * FROM page", by_ranges=True)
+        return [row[0] for row in rows if not tables.is_sound(row, self.head.dim)]
 
     def rows(self, sql: str, values: Sequence[int] = (), by_ranges: bool = False) -> Iterator[tuple[Any, ...]]:
         """The rows of a read, up to where the file cannot be read; `by_ranges` those of all pages, behind it too."""
@@ -281,7 +294,7 @@ class Vectors:
         )
         return Missing(tuple(stale), tuple(page for page in kept if page not in wanted), entries)
 
-    # -- ready to write -----------------------------------------------------------------------------------------------
+    # -- writing ----------------------------------------------------------------------------------------------------------
 
     def begin(self, head: Head) -> None:
         """Make ready for vectors of an embedder; use `begin_vectors`."""
@@ -293,7 +306,6 @@ class Vectors:
                 self._open, self.head = tables.open_tables(self.path, write=True), head
             if self._open:
                 self._open.execute("PRAGMA journal_mode = WAL")
-            self.problem = None
 
     def _use(self, head: Head) -> bool:
         """True if the file as it stands will do: nothing in it is damaged. The vectors of another embedder go."""
@@ -308,11 +320,12 @@ class Vectors:
             if not all(tables.is_sound(row, old.dim) for row in self._open.execute("SELECT * FROM page")):
                 return False
             self.head = old
-            if not tables.is_same(old, head):
+            while not tables.is_same(self.head, head):  # some pages at a time: the log takes little of the disk
                 with self.writing() as db:
-                    db.execute("DELETE FROM page")
-                    tables.write_head(db, head)
-                self.head = head
+                    if not db.execute("DELETE FROM page WHERE id IN (SELECT id FROM page LIMIT 100)").rowcount:
+                        tables.write_head(db, head)
+                        self.head = head
+                self.truncate()
             return True
         except tables.DAMAGE as error:
             if not tables.is_damage(error):
@@ -329,12 +342,11 @@ class Vectors:
                 raise LockBusy(str(self.path), _WAIT) from error
             if tables.is_damage(error):
                 raise CannotWrite(str(self.path), f"{error} (the next `memctl index` repairs it)") from error
-            stuck = CannotWrite(str(self.path), getattr(error, "strerror", None) or str(error))
-            if _cure(self.path):
-                stuck.cure = f"remove {self.path}, then run it again"
+            place = Path(getattr(error, "filename", None) or self.path)  # or what stands in the way of a new one
+            stuck = CannotWrite(str(place), getattr(error, "strerror", None) or str(error))
+            if _cure(place):
+                stuck.cure = f"remove {place}, then run it again"
             raise stuck from error
-
-    # -- writing ------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

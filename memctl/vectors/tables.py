@@ -33,14 +33,9 @@ SCHEMA = (
     "CREATE TABLE page (id INTEGER PRIMARY KEY, page_sum BLOB NOT NULL, codes_sum INTEGER NOT NULL, sum INTEGER NOT NULL, "
     "rows BLOB NOT NULL, codes BLOB NOT NULL)",
 )
+_READING = ("trusted_schema = OFF", "cell_size_check = ON", "writable_schema = ON")  # the last: a file cut short too
 # Pages of SQLite's own 4 KiB take two and a half times as long to read.
-_PRAGMAS = (
-    "page_size = 16384",
-    "synchronous = NORMAL",
-    "trusted_schema = OFF",
-    "cell_size_check = ON",
-    "secure_delete = ON",
-)
+_WRITING = (*_READING[:2], "page_size = 16384", "synchronous = NORMAL", "secure_delete = ON")
 _MOST_PAGES = 1 << 41  # ids of pages are below: those of rows fit into 63 bits
 _MOST_RANGES = 4_096  # of ids that are tried in a damaged file: a tenth of a second
 _UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
@@ -134,7 +129,7 @@ def open_tables(path: Path, write: bool) -> sqlite3.Connection:
         uri, wait = f"{path.as_uri()}?mode={mode}", 10 if write else 1
         db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=wait, check_same_thread=False)
         try:
-            for pragma in _PRAGMAS if write else _PRAGMAS[2:4]:
+            for pragma in _WRITING if write else _READING:
                 db.execute(f"PRAGMA {pragma}")
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
             return db
@@ -234,8 +229,9 @@ def remove_tables(path: Path) -> None:
 def make_tables(path: Path, head: Head) -> None:
     """A new file, with all that is sound in what stands there, for those who may read the index: it is hours of work."""
     fresh = path.with_name("vectors.new")
-    if path.is_dir() and not path.is_symlink():
-        path.rmdir()  # an empty one; what is in another is somebody's
+    for each in (path, fresh):
+        if each.is_dir() and not each.is_symlink():
+            each.rmdir()  # an empty one; what is in another is somebody's
     try:
         with closing(open_tables(fresh, write=True)) as db:
             with suppress(OSError):

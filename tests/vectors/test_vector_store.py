@@ -211,7 +211,11 @@ def test_another_embedder_starts_anew(tmp_path: Path) -> None:
         assert (vectors.head.embedder_id, vectors.count()) == ("other", 0)
         assert put(vectors, 1, {1: vector(1)}) and not reader.is_there()
         assert reader.matrix().keys.size == 0 and "another model" in reader.problem
-        assert reader._inode == vectors._inode, "no file takes the place of one that is read"
+        assert reader._inode[1] == os.stat(reader.path).st_ino, "no file takes the place of one that is read"
+    filled(tmp_path, 1000, 20)
+    with closing(begun(workspace, "third")):
+        log = (tmp_path / ".memory/vectors.sqlite-wal").stat().st_size
+        assert log < (tmp_path / ".memory/vectors.sqlite").stat().st_size / 4, "the disk need not have room for both"
     filled(tmp_path)
     with closing(begun(workspace, dim=65)) as vectors:
         assert (vectors.head.dim, vectors.count(), vectors.codes([text_key("1 1")])) == (65, 0, {})
@@ -421,6 +425,69 @@ def test_what_is_sound_is_saved(tmp_path: Path) -> None:
         assert len(left) - 500 == len(vectors.codes(keys)) == vectors.count()
 
 
+@pytest.mark.parametrize("tenths", [5, 9])
+def test_of_a_file_cut_short_the_rest_is_read_and_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tenths: int
+) -> None:
+    """What is read of it is right; where no new file can be made, the old one stays as it is."""
+    workspace = filled(tmp_path, 60, 100)
+    path, asked = tmp_path / ".memory/vectors.sqlite", Code(0, bytes(range(DIM)))
+    with closing(opened(workspace)) as vectors:
+        truth = vectors.scan(asked, None, 6000).cosines.items()
+    cut = path.read_bytes()[: path.stat().st_size * tenths // 10]
+    path.write_bytes(cut)
+    with closing(opened(workspace)) as vectors:
+        found = vectors.scan(asked, None, 6000).cosines.items()
+        assert 6000 * (tenths - 1) // 10 < len(found) < 6000 and found <= truth and vectors.problem
+    with monkeypatch.context() as full, pytest.raises(CannotWrite):
+        full.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        begun(workspace)
+    assert path.read_bytes() == cut
+    with closing(begun(workspace)) as vectors:
+        assert vectors.scan(asked, None, 6000).cosines.items() == found and vectors.problem is None
+
+
+@pytest.mark.parametrize("name", ["vectors.new", "vectors.sqlite"])
+def test_what_stands_in_the_way_is_named(tmp_path: Path, name: str) -> None:
+    """A folder of somebody's: one line says what to do, words answer; once it is empty it goes."""
+    workspace = write_pages(tmp_path, {"memory.md": "# Memory\n\nThe kettle is new.\n"})
+    place = workspace.memory / name
+    place.mkdir(parents=True)
+    (place / "mine").write_text("mine")
+    (workspace.memory / "vectors.sqlite").exists() or (workspace.memory / "vectors.sqlite").write_bytes(b"nonsense")
+    with pytest.raises(CannotWrite, match=f"{name}: cannot write: Directory not empty") as raised:
+        begun(workspace)
+    assert raised.value.cure == f"remove {place}, then run it again"
+    assert usable(workspace)[1] and "The kettle" in call(["recall", "kettle"], tmp_path).out
+    (place / "mine").unlink()
+    with closing(begun(workspace)):
+        assert usable(workspace) == (0, None)
+
+
+def test_a_file_that_takes_the_place_of_a_damaged_one_is_read_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever that is: while it is opened, when SQLite would take the log of the new one for its own, or before it is read."""
+    workspace, connect = filled(tmp_path, 60, 100), sqlite3.connect
+    spoil = spoil_sql("UPDATE page SET codes = zeroblob(length(codes)) WHERE id = (SELECT min(id) FROM page)")
+    writers: list[Vectors] = []
+
+    def connected(*args: object, **more: object) -> sqlite3.Connection:
+        monkeypatch.setattr(sqlite3, "connect", connect)
+        db = connect(*args, **more)
+        writers.append(begun(workspace))
+        assert put(writers[0], 99, {key: vector(key) for key in range(400)})
+        return db
+
+    spoil(tmp_path / ".memory/vectors.sqlite")
+    monkeypatch.setattr(sqlite3, "connect", connected)
+    with closing(opened(workspace)) as reader, closing(writers[0]):
+        assert (reader.matrix().keys.size, reader.problem) == (6300, None)
+    spoil(tmp_path / ".memory/vectors.sqlite")
+    with closing(opened(workspace)) as reader, closing(begun(workspace)):
+        assert (reader.matrix().keys.size, reader.problem) == (6200, None)
+
+
 def test_a_thousand_flipped_bytes(tmp_path: Path) -> None:
     """S: any byte of the file, any value: an answer each time, right or fewer, never an exception. Cuts as well."""
     workspace = filled(tmp_path / "whole")
@@ -472,7 +539,7 @@ def test_verify_tells_damage(tmp_path: Path) -> None:
     workspace = write_pages(tmp_path / "w", {"memory.md": "# Memory\n"}).root
     assert "verified_vectors" in call(["index", "--verify", "--json"], workspace).out
     filled(workspace, 11, 50)
-    done = call(["index", "--verify"], workspace)
+    done = call(["status", "--verify"], workspace)
     assert done.code == 0, done
     assert "550 vectors of 550 texts, all as they were written" in done.out
     spoil_sql("UPDATE page SET codes = zeroblob(length(codes)) WHERE id = 7")(workspace / ".memory/vectors.sqlite")

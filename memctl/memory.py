@@ -495,8 +495,10 @@ class Memory(OpenMemory):
         return watch.watch(self, events, reflect_at=reflect_at, vectors=vectors)
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
-        """Bring the index up to date with the files, or make it again from them."""
-        return sync.build_index(self.workspace, rebuild=rebuild, progress=self.progress)
+        """Bring the index up to date with the files, or make it again from them; vectors of what is gone go."""
+        done = sync.build_index(self.workspace, rebuild=rebuild, progress=self.progress)
+        embed.sweep_vectors(self)
+        return done
 
     def verify(self) -> Verified:
         """Compare the index, row by row, with one made again from the files."""

@@ -324,16 +324,37 @@ def take_vectors(
         vectors.truncate()
 
 
-def erase_vectors(memory: OpenMemory) -> str | None:
+def sweep_vectors(memory: OpenMemory) -> None:
+    """Leave no vector of what a page does not say, or not to others, whatever the model. No embedder is waited for."""
+    memory.run(_sweep)
+    if (memory.workspace.memory / "public/vectors.sqlite").exists():
+        memory.public().run(_sweep)
+
+
+def _sweep(memory: OpenMemory) -> None:
+    if (vectors := open_vectors(memory.workspace)) is None:
+        return
+    with closing(vectors):
+        packs = vectors.packs()
+        kept = [leaf for leaf in _to_embed(vectors, memory.index) if leaf.id in packs]
+        read = ((packs[leaf.id], _rows_of(memory, leaf)) for leaf in kept)
+        lost = any(said and {row.key for row in pack.vectors()} - said[1].keys() for pack, said in read)
+        if not lost and not vectors.missing(memory.index).gone:
+            vectors.truncate()
+        elif not sync(memory.workspace, memory.index).stale and (left := erase_vectors(memory, wait=0)):
+            memory.tell(f"vectors of lines that are gone: {left}; run `memctl index` again")
+
+
+def erase_vectors(memory: OpenMemory, wait: float | None = None) -> str | None:
     """Leave no vector of what no line says any more, without a model; None, or why that could not be done.
 
-    Needs an index that is up to date. A file that cannot be used goes as a whole: it is derived.
+    Needs an index that is up to date. A file that cannot be used goes as a whole: it is derived. `wait`: for an embedder.
     """
     workspace = memory.workspace
     try:
         if not any(workspace.derived.glob("vectors.[!l]*")):  # all but the lock
             return None
-        with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
+        with locked(workspace.memory / "embed.lock", FORGET_SECONDS if wait is None else wait):
             if (head := head_in(workspace.derived)) is None:
                 drop_vectors(workspace)
                 return None

@@ -489,6 +489,45 @@ def test_forget_says_so_where_embedding_does_not_stop(tmp_path: Path, monkeypatc
     assert text_key("Peter likes tea") not in keys(workspace)
 
 
+@pytest.mark.parametrize("words", [("index", "--no-vectors"), ("index",)])
+def test_what_goes_takes_its_vector_along_whatever_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """A line made private leaves what others see; one that is deleted, ignored or forgotten is in no file; one that moved is."""
+    more = {
+        "memory/2025-11-19.md": "- W(private): Das Fahrrad ist neu\n",
+        "memory/2025-11-18.md": "- W: Пётр любит чай\n",
+    }
+    workspace = write_pages(tmp_path, FACTS | more)
+    with monkeypatch.context() as patch:
+        use(patch)
+        assert call(["index"], tmp_path).code == 0
+    listed = {key: code for key, _, code in packs(workspace)[1]}
+    atlas, kettle = (
+        listed[text_key(f"Atlas: The {text}")] for text in ("database is PostgreSQL", "kettle is in the Fjord room")
+    )
+    tea, bees, moved = (listed[text_key(text)] for text in ("Peter likes tea", "Peter keeps bees", "Пётр любит чай"))
+
+    def places(code: bytes) -> str:
+        files = [*workspace.memory.glob("vectors.sqlite*"), *workspace.memory.glob("public/vectors.sqlite*")]
+        return " ".join({path.parent.name: 1 for path in files if code in path.read_bytes()})
+
+    def change(path: str, old: str, new: str) -> None:
+        (tmp_path / path).write_text((tmp_path / path).read_text("utf-8").replace(old, new), "utf-8")
+
+    assert {places(code) for code in (tea, bees, kettle, moved, atlas)} == {".memory public"}
+    change("memory/2025-11-28.md", "W @Peter", "W(private) @Peter")
+    change("memory/2025-11-27.md", "- W @Peter: Peter keeps bees\n", "")
+    assert call(list(words), tmp_path).code == 0
+    assert (places(tea), places(bees), places(kettle)) == (".memory", "", ".memory public")
+    (tmp_path / "memctl.toml").write_text('ignore = ["memory/2025-11-20.md"]\n')
+    (tmp_path / "memory/2025-11-18.md").rename(tmp_path / "memory/2025-11-17.md")
+    assert call(list(words), tmp_path).code == 0
+    assert (places(kettle), places(moved)) == ("", ".memory public")
+    assert call(["forget", "--about", "Atlas", "--include-exempt", "--apply"], tmp_path).code == 0
+    assert (places(atlas), places(tea), places(moved)) == ("", ".memory", ".memory public")
+
+
 # -- the command line -------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from store_helpers import at_once
 import memctl
 from memctl.errors import ExtraBroken
 from memctl.ids import text_key
+from memctl.index.sync import build_index
 from memctl.vectors import matrix
 from memctl.vectors.file import VectorPool, open_vectors
 
@@ -126,7 +127,7 @@ def test_a_line_made_private_is_in_no_file_of_what_others_see(memory: memctl.Mem
     """Not even in the log, while a process that stays holds the file."""
     for day, line in ((14, "Tea"), (10, LINES[0])):
         write_pages(memory.workspace.root, {f"memory/2025-11-{day}.md": f"- W(private): {line}\n"})
-        memory.sync()
+        build_index(memory.workspace)
         vectors = open_vectors(memory.public().workspace)
         codes = vectors.codes([text_key(LINES[0])]) if vectors else {}
         memory.embed()

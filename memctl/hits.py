@@ -117,6 +117,7 @@ class Answer(NamedTuple):
     more: tuple[str, ...] = ()  # where the list goes on: the day of each line, of a document the path
 
 
+BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
 _LOOKED_AT = 40  # lines that a search looks at (recall/recall.py): behind these there may be others
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..facts import Citation, Kind, Period
-from ..hits import TEXT, Answer, Hit, answer_json, hit_json, more_line
+from ..hits import BY_WORDS, TEXT, Answer, Hit, answer_json, hit_json, more_line
 from ..markdown.escape import defused, many, one_line
 from .call import Call
 from .output import BOLD, FAINT, YELLOW
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..memory import Passage, Question, Retained, SourceConversation
 
 _UNLIKELY = 0.2  # below that a person is told: fitted where half of the questions have no answer, and owners mostly ask what they wrote down
-_BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
 
 
 def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: bool = False) -> int:
@@ -46,7 +45,7 @@ def _notes(answer: Answer) -> list[str]:
     is_question = answer.query.rstrip().endswith(("?", "？")) or len(answer.query.split()) > 2  # no search for a word
     if is_question and answer.hits and answer.answerable is not None and answer.answerable < _UNLIKELY:
         notes.append("memory probably holds no answer to this")
-    is_told = any(warning.startswith(_BY_WORDS) for warning in answer.warnings)
+    is_told = any(warning.startswith(BY_WORDS) for warning in answer.warnings)
     if answer.vectors and answer.vectors.missing and not is_told:
         lines = many(answer.vectors.missing, "line is", "lines are")
         notes.append(f"{lines} found by words only until `memctl index` has embedded them")

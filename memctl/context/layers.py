@@ -9,7 +9,7 @@ from datetime import date
 from itertools import islice
 
 from ..facts import Kind, is_trusted
-from ..hits import Hit, more_line
+from ..hits import BY_WORDS, Hit, more_line
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import KnownNames
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks, slot_names
@@ -46,7 +46,7 @@ _MOST_LESSONS = 60
 
 
 class Layers:
-    """What may be told, one call long. `filters` holds for every layer; `warnings` gathers what recall had to say."""
+    """What may be told, one call long. `filters` holds for every layer; `warnings` says what vectors could not do."""
 
     def __init__(self, memory: OpenMemory, count: Counter, filters: Query, core: str) -> None:
         self._memory, self._index, self._today, self._count = memory, memory.index, memory.today, count
@@ -186,6 +186,7 @@ class Layers:
         width = k
         while True:
             answer = recall_in(self._memory, query, k=width)
+            self.warnings += (warning for warning in answer.warnings if warning.startswith(BY_WORDS))
             copies = copied_places(self._index, [hit.ref for hit in answer.hits])
             hits = [h for h in answer.hits if (h.source.path, h.source.line) not in copies and self._may_enter(h)]
             if 2 * len(hits) >= k or len(answer.hits) < width or width >= _MOST:

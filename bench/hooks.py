@@ -1,11 +1,15 @@
-"""Does a hook speak where memory has the answer, and keep silent elsewhere? `python bench/hooks.py [--held | --fit]`.
+"""Does a hook speak where memory has the answer, and keep silent elsewhere? `python bench/hooks.py [--absent] [--held] | --fit`.
 
 The prompts of tests/data/prompts are put to a memory of their lines, one language at a time; every second prompt is held.
 Answered: the share of answerable prompts beside which the right line is shown. Precision: of the prompts beside which
 anything is shown, those for which the right line is. Chatter: the share of the others beside which anything is shown.
 
-`--fit` fits the weights of memctl/context/context.py on the prompts of tests/data/unseen, unseen2, unseen4 and the open half of
-unseen7 and prints them; then what hooks say of each set by the weights that are fitted without the persona who asks.
+`--absent` puts told.jsonl and absent.jsonl there to the months of their personas: right and answered, and at how many of the
+others a hook speaks, by kind; "helped" are commands for which some line would help. With `--held` the held files; totals alone.
+
+`--fit` fits the weights of memctl/context/context.py on the prompts of tests/data/unseen, unseen2, unseen4, the open half of
+unseen7 and these two files and prints them; then what hooks say of each set by the weights that are fitted without the persona
+who asks.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from math import exp
@@ -22,9 +26,10 @@ from typing import NamedTuple
 
 import unseen
 from answerable import solved
+from sets import rows_of
 
 import memctl
-from memctl.context.context import lines_beside
+from memctl.context.context import SPEAKING, lines_beside
 
 DATA = Path(__file__).parent.parent / "tests/data/prompts"
 
@@ -72,6 +77,7 @@ def measure(path: Path, held: bool) -> tuple[float, float, float, list[str]]:
 
 
 FITTED_ON = {"unseen": "", "unseen2": "", "unseen4": "", "unseen7": "rowan,vadim,yuchen"}  # of the last its open half
+NOT_TOLD = *unseen.UNTOLD, "absent", "helped", "talk"
 
 
 class Weighed(NamedTuple):
@@ -86,10 +92,28 @@ class Weighed(NamedTuple):
     right: bool
 
 
-def weighed(of: str, only: str) -> Iterator[Weighed]:
-    """The prompts of a set, or of some of its personas, each put to the months of its own."""
+def prompts_of(of: str, only: str) -> list[unseen.Row]:
+    """The prompts of a set, or of some of its personas."""
     unseen.GIVEN.of, unseen.GIVEN.only = of, only
-    for name, mine in unseen.by("workspace", unseen.rows("prompts.jsonl")):
+    return [{**row, "of": of, "set": of} for row in unseen.rows("prompts.jsonl")]
+
+
+def absent(held: bool) -> list[unseen.Row]:
+    """Those of told.jsonl and absent.jsonl, or of the held files, as rows of a set; a command that a line would help is one of a kind of its own."""
+    made: list[unseen.Row] = []
+    for of in ("told", "absent"):
+        for row in rows_of(DATA / f"{of}{'-held' * held}.jsonl"):
+            gold, kind = row.get("gold") or row.get("helped", []), "helped" if row.get("helped") else row["kind"]
+            made.append(
+                {**row, "of": "absent", "workspace": row["persona"], "prompt": row["text"], "gold": gold, "kind": kind}
+            )
+    return made
+
+
+def weighed(every: Sequence[unseen.Row]) -> Iterator[Weighed]:
+    """Prompts, each put to the months of its persona."""
+    for name, mine in unseen.by("workspace", every):
+        unseen.GIVEN.of, unseen.GIVEN.only = mine[0]["set"], ""
         with unseen.folder(f"prompts-{name}") as root:
             pages = unseen.write_month(root, name)
             with unseen.opened(root) as memory:
@@ -97,7 +121,7 @@ def weighed(of: str, only: str) -> Iterator[Weighed]:
                     ask = partial(lines_beside, prompt=row["prompt"], budget=unseen.HOOK_TOKENS, most=unseen.HOOK_LINES)
                     items, signs, tells = memory.public().run(ask)
                     right = any(unseen.told_in("\n".join(item.line for item in items), row, pages))
-                    yield Weighed(of, row["lang"], name, row["kind"], signs, bool(items) and tells, right)
+                    yield Weighed(row["of"], row["lang"], name, row["kind"], signs, bool(items) and tells, right)
 
 
 def fitted(rows: Sequence[Weighed], steps: int = 12, ridge: float = 1.0) -> list[float]:
@@ -125,29 +149,42 @@ def fitted(rows: Sequence[Weighed], steps: int = 12, ridge: float = 1.0) -> list
 
 def fit() -> None:
     """Print the weights, and what those that are fitted without a persona say of its prompts."""
-    every = [each for of, only in FITTED_ON.items() for each in weighed(of, only)]
-    rows = [each for each in every if each.signs]
+    every = [row for of, only in FITTED_ON.items() for row in prompts_of(of, only)] + absent(held=False)
+    found = sorted(weighed(every), key=lambda each: each.of)
+    rows = [each for each in found if each.signs]
     print("SPEAKING =", [round(weight, 2) for weight in fitted(rows)])
+    without = {
+        name: fitted([each for each in rows if each.persona != name]) for name in {each.persona for each in found}
+    }
+    report(found, without.__getitem__)
+
+
+def report(found: Sequence[Weighed], weights: Callable[[str], Sequence[float]]) -> None:
+    """Print right, answered and spoken to, a line a set and language, by the weights for a persona."""
     count: dict[tuple[str, str], Counter[str]] = {}
-    for persona in dict.fromkeys((each.of, each.persona) for each in every):
-        bias, *weights = fitted([each for each in rows if (each.of, each.persona) != persona])
-        for each in every:
-            if (each.of, each.persona) == persona:
-                sum_of = bias + sum(w * x for w, x in zip(weights, each.signs, strict=False))
-                speaks = each.shows and (not each.signs or sum_of > 0)
-                kinds = [each.kind, f"spoke {each.kind}"] if speaks else [each.kind]
-                count.setdefault((each.of, each.lang), Counter()).update(
-                    kinds, speaks=speaks, right=speaks and each.right
-                )
+    for each in found:
+        bias, *rest = weights(each.persona)
+        weight = bias + sum(w * x for w, x in zip(rest, each.signs, strict=False))
+        speaks = each.shows and (not each.signs or weight > 0)
+        kinds = [each.kind, f"spoke {each.kind}"] if speaks else [each.kind]
+        is_right = speaks and each.right and each.kind != "helped"
+        one = count.setdefault((each.of, each.lang), Counter())
+        one.update(kinds, helps=speaks and each.right and each.kind == "helped", right=is_right)
+        one.update(
+            speaks=speaks and (each.of != "absent" or each.kind == "told")
+        )  # of these others the share is for itself
     for (of, lang), one in count.items():
-        wrong = ", ".join(f"{kind} {one[f'spoke {kind}']}" for kind in unseen.UNTOLD)
+        wrong = ", ".join(f"{kind} {one[f'spoke {kind}']}/{one[kind]}" for kind in NOT_TOLD if one[kind])
         right, told = unseen.share(one["right"], one["speaks"]), unseen.share(one["right"], one["told"])
-        print(f"{of} {lang}: right {right}, answered {told}; spoke at {wrong}")
+        print(f"{of} {lang}: right {right}, answered {told}; spoke at {wrong}; helped rightly {one['helps']}")
 
 
 if __name__ == "__main__":
     if "--fit" in sys.argv:
         fit()
-    for file in sorted(DATA.glob("*.txt")) if "--fit" not in sys.argv else ():
-        precision, answered, chatter, wrong = measure(file, "--held" in sys.argv)
-        print(f"{file.stem}  precision {precision:.2f}  answered {answered:.2f}  chatter {chatter:.2f}  {wrong}")
+    elif "--absent" in sys.argv:
+        report(list(weighed(absent("--held" in sys.argv))), lambda name: SPEAKING)
+    else:
+        for file in sorted(DATA.glob("*.txt")):
+            precision, answered, chatter, wrong = measure(file, "--held" in sys.argv)
+            print(f"{file.stem}  precision {precision:.2f}  answered {answered:.2f}  chatter {chatter:.2f}  {wrong}")

@@ -193,11 +193,11 @@ def beside_prompt(memory: OpenMemory, prompt: str, budget: int, most: int) -> st
     return recalled_block(items) if tells and speaks else ""
 
 
-SPEAKING = -13.1, 1.07, 10.48, 1.17, 1.05, 0.22
-"""Bias and weights of the signs, fitted by `python bench/hooks.py --fit` (docs/retrieval.md)."""
+SPEAKING = -12.89, 1.15, 10.34, 0.85, 0.84, 0.26
+"""Bias and weights of signs, fitted by `python bench/hooks.py --fit` (docs/retrieval.md)."""
 
 _NEAR = 0.6  # of the score of the best line about whom the prompt names: what stands beside it
-_STEEP = 4  # how soon more shared words speak for no more: near the idf of a rare word in three months of notes
+_STEEP = 4  # how soon more shared words speak for no more: near the idf of a rare word in months of notes
 _WORDS = 2  # that a line shares with a prompt which does not ask, unless one is an identifier or beside a name
 
 
@@ -208,7 +208,7 @@ def lines_beside(memory: OpenMemory, prompt: str, budget: int, most: int) -> tup
     layers = Layers(by_words, counter_of(memory.workspace), Query(), core_of(memory)[0])
     found = layers.recalled(prompt, budget - _MARKS)
     best_first = sorted(layers.found, key=lambda hit: -hit.score)[:most]
-    asks = asks_anywhere(query.pasted or query.words)
+    asks = asks_anywhere(re.sub("(?s)```.*?(```|$)", " ", query.pasted or query.words))  # SQL says "where"
     index, asked = memory.index, query_terms(query.words)
     counts, total = Tally(frequencies(index, asked, own=True)) - layers.outside, entry_count(index, own=True)
     weights = {term: idf(counts[term], total) / idf(1, total) for term in asked}  # 1 for a word of a single line

@@ -113,7 +113,7 @@ WANTED = {
     "What is known of the box battery estimates?": "Battery estimates", "restore the dump": "dump",
 }  # fmt: skip
 UNWANTED = [
-    "please fix the failing test in foo.py and run it again", "commit this", "yes, go on", "run the tests again and show me the output",
+    "please fix the failing test in foo.py and run it again", "commit this", "make this faster\n```sql\nselect packets from gateway where lost\n```", "yes, go on", "run the tests again and show me the output",
     "why does pip install fail on my machine?", "rename this variable to something clearer", "спасибо, всё работает",
     "исправь опечатку в комментарии", "继续", "请把这个函数拆成两个", "what is the capital of France?", "make the button blue",
     "Write a regex that matches email addresses", "explain this stack trace", "translate this README to German", "/compact", "   ",

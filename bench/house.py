@@ -44,7 +44,7 @@ BY_HAND = (  # today, limit, goal, first house, what; the first house as searche
         "",
         "2",
         "19",
-        "files to add an attribute: facts.py and markdown/attributes.py, whose docstring is the recipe; 3 with a field of a hit",
+        "files to add an attribute: facts.py and markdown/attributes.py, whose docstring is the recipe; 3 with a field of a hit, 6 with a column and a filter of recall",
     ),
     (
         "data",

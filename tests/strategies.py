@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Period
+from memctl.markdown.attributes import ATTRIBUTES, Attribute
 from memctl.markdown.grammar import clean
 
 
@@ -102,26 +103,21 @@ ORIGINS = st.builds(
     values().map(lambda text: text.replace("\n", " ")) | st.none(),
 )
 UNKNOWN_ATTRIBUTES = st.sampled_from(["mood", "x-1", "C", "свойство", "标签", "\\)"])
-FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "confidence": SHARES,
-    "key": values(),
-    "valid": periods(),
-    "until": DAYS,
-    "importance": SHARES,
-    "outcome": st.sampled_from(["ok", "fail"]),
-    "task": values(),
-    "why": values(),
-    "supports": st.lists(IDS, max_size=3).map(tuple),
-    "refutes": st.lists(IDS, max_size=2).map(tuple),
-    "supersedes": st.lists(IDS, max_size=2).map(tuple),
-    "corrects": st.lists(IDS, max_size=2).map(tuple),
-    "source": ORIGINS,
-    "ttl": st.from_regex(r"[0-9]{1,5}(h|d|w|mo|y)", fullmatch=True),
-    "private": st.booleans(),
-    "sealed": st.booleans(),
-    "cues": st.lists(values(), max_size=2).map(tuple),
-    "extra": st.lists(st.tuples(UNKNOWN_ATTRIBUTES, texts(3)), max_size=2).map(tuple),
-}
+_VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "ID": IDS, "TIME": periods(), "DAY": DAYS, "SRC": ORIGINS, "SPAN": st.from_regex(r"[0-9]{1,5}(h|d|w|mo|y)", fullmatch=True),
+    "share": SHARES, "flag": st.booleans(), "text": values(),
+}  # fmt: skip
+
+
+def _value(attribute: Attribute) -> st.SearchStrategy[Any]:
+    """Every value that the field of an attribute can have."""
+    known = attribute.metavar if attribute.metavar in _VALUES else attribute.shape
+    one = _VALUES[known] if known else st.sampled_from(attribute.words)
+    return st.lists(one, max_size=2).map(tuple) if attribute.many else one
+
+
+FIELDS = {each.field: _value(each) for each in ATTRIBUTES}
+FIELDS["extra"] = st.lists(st.tuples(UNKNOWN_ATTRIBUTES, texts(3)), max_size=2).map(tuple)
 KINDS = st.sampled_from([Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION])
 
 

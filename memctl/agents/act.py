@@ -267,7 +267,7 @@ def _fact(values: Mapping[str, str]) -> tuple[Fact, list[str]]:
     key = _folded(_required(command, "key")) if "key" in values else None
     source, notes = _source(values.get("source"))
     given = {each.name: values.get(each.long) for each in ATTRIBUTES if each.reply}
-    for name in (each.name for each in ATTRIBUTES if each.reply and each.is_share):
+    for name in (each.name for each in ATTRIBUTES if each.reply and each.shape == "share"):
         if percent := re.fullmatch(r"\s*(\d{1,3})\s*%\s*", given[name] or ""):
             given[name] = str(int(percent[1]) / 100)
     is_private = values.get("private", "").lower() in ("true", "yes", "1", "private")
@@ -380,7 +380,7 @@ def with_more(path: str, before: str, content: str, day: str, source: str) -> st
         raise Refused(f"{path} is trusted, and this comes from {source}", "save it under another name")
     if content in before.replace("\r\n", "\n"):
         return ""
-    closing = open_end(split_lines(before.removeprefix("\ufeff")))
+    closing = open_end(split_lines(before))
     gap = "\n" if before.endswith("\n") else "\n\n"
     added = f"{closing + chr(10) if closing else ''}{gap}## {day}\n\n{content}\n"
     _refuse_more(path, before, before + added, owner)
@@ -394,7 +394,7 @@ def _refuse_more(path: str, before: str, after: str, source: str) -> None:
     more -= Counter((row.role, row.digest, row.origin) for row in old.rows)
     if any(role == Role.FACT.value for role, _, _ in more):
         raise Refused("the document would state facts under a heading like Retain", "save each with SAVE_FACT")
-    blocks = [live_blocks(split_lines(text.removeprefix("\ufeff"))) for text in (before, after)]
+    blocks = [live_blocks(split_lines(text)) for text in (before, after)]
     had, markers = ([(block.name, block.sha) for block in found] for found in blocks)
     if markers != had or "<!-- memctl:" in after[len(before) :]:
         raise Refused("the document holds markers that memctl alone writes", "take those lines out")

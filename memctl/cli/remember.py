@@ -18,7 +18,7 @@ _ALL = 1000  # hits, where a budget counts instead
 _PICKED = 50  # hits in the picker, unless it is said how many
 _FLAGS = [
     parameter(each.long, bool, flag(each.flag, each.help))
-    if each.is_flag
+    if each.shape == "flag"
     else parameter(each.long, list[str] | None if each.many else str | None, option(each.flag, each.help, each.metavar))
     for each in sorted(ATTRIBUTES, key=lambda each: each.hidden)
 ]

@@ -18,6 +18,7 @@ from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key,
 from ..language.relations import Relation, listed_in, slot_of
 from ..language.sentences import is_change, is_correction, is_past, is_plan, says
 from ..language.words import pattern, spoken_in
+from ..markdown.attributes import SPAN
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import OPINIONS, Problem, parse, parse_bullet, split_block_id
 from ..markdown.lines import MAX_LINE, Role, cells, with_columns, without_sealed
@@ -446,7 +447,7 @@ def kept_from(today: date, ttl: str) -> date:
 
 def _later(day: date, ttl: str, sign: int) -> date:
     """The day so much later (1) or earlier (-1); the first or last of all days where it would lie beyond them."""
-    match = re.fullmatch(r"(\d{1,5})(h|d|w|mo|y)", ttl)
+    match = re.fullmatch(SPAN, ttl)
     if not match:
         raise ValueError(f"not a ttl: {ttl!r}")
     try:

@@ -1,14 +1,15 @@
 """The attributes of the line grammar and the filters of a question, each declared once: docs/grammar.md has the first as a table.
 
-The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow from `ATTRIBUTES`.
-A new attribute is a field of Fact and a row here; if hits are to have it, rows of `SOMETIMES` and `TEXT` in hits.py, in exports `_TOLD` of
-transfer/export.py; then `make docs`. By hand: tests/markdown/test_grammar.py (a line and the contract), tests/strategies.py; with `tool`
-the room in tokens of server/mcp_tools.py.
+The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act`
+follow from `ATTRIBUTES`. A new attribute is a field of Fact and a row here; if hits are to have it, rows of `SOMETIMES`
+and `TEXT` in hits.py, in exports `_TOLD` of transfer/export.py; then `make docs`. By hand:
+tests/markdown/test_grammar.py (a line and the contract); with `tool` the room in tokens of server/mcp_tools.py.
 
-What `name:value` means in a question, the flags of `memctl recall`, the parameters of HTTP and MCP, and the sentence "no entry passes the
-filter …" follow from `FILTERS`. A new filter is a row here, a field of Query (index/queries/entries.py), its SQL (filters.py beside that) and its type (`QueryFilters`,
-recall/query.py); then `make docs`. By hand: tests/recall/test_selection.py, docs/retrieval.md. Recall can filter by what a row of the index
-has alone: an attribute without a column needs one first (index/schema.sql, `Row` in index/row.py, `_EntryReader.row` in index/rows.py).
+The flags of `memctl recall`, what `name:value` means in a question, the parameters of HTTP and MCP, the condition, and
+the sentence "no entry passes the filter …" follow from `FILTERS`. A new filter is a row here and its type
+(`QueryFilters`, recall/query.py); if it does not compare a column, also a field of Query (index/queries/entries.py) and
+its SQL (filters.py beside it); then `make docs`. By hand: tests/recall/test_selection.py, docs/retrieval.md. A new
+column: index/schema.sql, `Row` in index/row.py, `_EntryReader.row` in index/rows.py.
 """
 
 from __future__ import annotations
@@ -38,12 +39,6 @@ def _share(value: str) -> float:
 def _word(value: str) -> str:
     if not value:
         raise BadValue("an empty value")
-    return value
-
-
-def _outcome(value: str) -> str:
-    if value not in ("ok", "fail"):
-        raise BadValue(f"{value!r} is neither ok nor fail")
     return value
 
 
@@ -107,19 +102,9 @@ class Attribute(NamedTuple):
         return "--for" if self.name == "for" else f"--{self.long}"
 
     @property
-    def is_flag(self) -> bool:
-        """True for one that has no value."""
-        return self.read is _flag
-
-    @property
-    def is_text(self) -> bool:
-        """True where every text is a value."""
-        return self.read in (_word, _origin)
-
-    @property
-    def is_share(self) -> bool:
-        """True for a number from 0 to 1."""
-        return self.read is _share
+    def shape(self) -> str:
+        """`flag` without a value, `share` for a number from 0 to 1, `text` where every text is a value; else empty."""
+        return {_flag: "flag", _share: "share", _word: "text", _origin: "text"}.get(self.read, "")
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -129,7 +114,9 @@ class Attribute(NamedTuple):
 
 ORIGIN = r"(user|agent|llm|tool|web|import)(:.+)?"
 _origin = _matching(ORIGIN, "user, agent, llm, tool, web or import")
-_span = _matching(r"\d{1,5}(h|d|w|mo|y)", "a span such as 90d")
+_outcome = _matching("ok|fail", "ok or fail")
+SPAN = r"(\d{1,5})(h|d|w|mo|y)"
+_span = _matching(SPAN, "a span such as 90d")
 ATTRIBUTES = (
     Attribute("c", "confidence", "confidence", "C", "0.9", _share, "How sure, from 0 to 1; makes an opinion.", "O", tool="Of an opinion", reply=True),
     Attribute("key", "key", "key", "KEY", "db", _word, "The slot that it fills.", "WO", tool="Slot whose older value it replaces", reply=True),
@@ -160,7 +147,7 @@ class QueryFilter(NamedTuple):
     """A filter of recall: its `name` in a question and as a flag, the `field` of Query that holds it, and which `value` it takes.
 
     Values are read by `_READERS` of recall/query.py. `many` may stand again. `tool` is what the MCP tool tells a model (None: there
-    the question alone takes it).
+    the question alone takes it). One of `columns` asks of its `column` of a row that text, or that number at least.
     """
 
     name: str
@@ -170,6 +157,7 @@ class QueryFilter(NamedTuple):
     help: str
     many: bool = False
     tool: str | None = None
+    column: str = ""
 
     @property
     def flag(self) -> str:
@@ -191,7 +179,7 @@ FILTERS = (
     QueryFilter("on", "days", "time", "WHEN", "Within that day, month or phrase.", tool=""),
     QueryFilter("as-of", "as_of", "time", "WHEN", "Answer as of that day, from what was known by then.", tool="As known by that day"),
     QueryFilter("min-confidence", "min_confidence", "share", "SHARE", "Leave out opinions of less confidence.", tool=""),
-    QueryFilter("min-importance", "min_importance", "share", "SHARE", "Only lines with i= of at least that."),
+    QueryFilter("min-importance", "columns", "share", "SHARE", "Only lines with i= of at least that.", column="importance"),
     QueryFilter("tag", "tags", "tag", "TAG", "Lines and pages with that #tag, or one below it.", many=True, tool=""),
     QueryFilter("links-to", "links_to", "page", "PAGE", "Lines that link to that page.", many=True, tool=""),
     QueryFilter("path", "paths", "path", "GLOB", "Only that page, folder or glob: 'memory/2025-11-*.md'.", many=True),

@@ -111,7 +111,12 @@ def _pairs(written: str, kind: Kind) -> Iterator[tuple[str, str]]:
         position = match.end()
         name, value = match["name"], match["value"].strip()
         known = BY_NAME.get(name or "c")
-        if known and known.is_share and value in ("0", "1") and (rest := _compiled(_DECIMALS).match(written, position)):
+        if (
+            known
+            and known.shape == "share"
+            and value in ("0", "1")
+            and (rest := _compiled(_DECIMALS).match(written, position))
+        ):
             value, position = f"{value}.{rest[1]}", rest.end()
         if value.startswith('"'):
             value = re.sub(r"\\(.)", r"\1", value[1:-1])
@@ -120,7 +125,7 @@ def _pairs(written: str, kind: Kind) -> Iterator[tuple[str, str]]:
 
 
 def _name_bare(value: str, kind: Kind) -> str:
-    if value in BY_NAME and BY_NAME[value].is_flag:
+    if value in BY_NAME and BY_NAME[value].shape == "flag":
         return value
     if kind is Kind.OPINION and re.fullmatch(r"[\d.]+", value):
         return "c"
@@ -132,12 +137,12 @@ def _set(fields: dict[str, Any], extra: list[tuple[str, str]], name: str, value:
     if known is None:
         extra.append((name, value))
         return
-    if known.field in fields and not known.many and not known.is_flag:
+    if known.field in fields and not known.many and known.shape != "flag":
         raise BadValue(f"{name}= stands twice", f"write one, such as {name}={known.example}")
     try:
         read = known.read(value)
     except BadValue as bad:
-        raise BadValue(str(bad), bad.suggestion if known.is_flag else f"write {name}={known.example}") from None
+        raise BadValue(str(bad), bad.suggestion if known.shape == "flag" else f"write {name}={known.example}") from None
     fields[known.field] = (*fields.get(known.field, ()), read) if known.many else read
 
 
@@ -157,7 +162,7 @@ def with_attributes(fact: Fact, values: Mapping[str, Sequence[str]]) -> Fact | P
 def _spell_attributes(fact: Fact) -> Iterator[str]:
     for attribute in ATTRIBUTES:
         value = getattr(fact, attribute.field)
-        if attribute.is_flag:
+        if attribute.shape == "flag":
             yield from [attribute.name] if value else []
             continue
         for item in value if attribute.many else () if value is None else (value,):
@@ -175,7 +180,7 @@ def _quote(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-_WRITTEN = ("text", *(each.field for each in ATTRIBUTES if each.is_text and not each.many))
+_WRITTEN = ("text", *(each.field for each in ATTRIBUTES if each.shape == "text" and not each.many))
 
 
 def clean(fact: Fact) -> Fact:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import BadSettings
+from ..markdown.attributes import SPAN
 
 SETTINGS = "memctl.toml"
 
@@ -97,10 +98,9 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-_TEXT, _NAME = _like("(?s).*"), _like(r"(?s)(?=.*\S)[^\0]*")
+_TEXT, _NAME, _SPAN = _like("(?s).*"), _like(r"(?s)(?=.*\S)[^\0]*"), _like(SPAN)
 # A server on this machine; whether the name leads there is looked up when it is asked.
 _LOCAL_URL = _like(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:/\S*)?")
-_SPAN = _like(r"\d{1,5}(h|d|w|mo|y)")
 # Settings travel with a folder: no password stands in them, and no click on what they link to tells anybody.
 _SERVER = _like(r"(?s)(?!.*password)postgres(ql)?://([^:@/?#]*@)?[^@]*")
 LINKS = {

@@ -120,13 +120,15 @@ class _Filters:
         self._today, self._is_sentence = today, is_sentence
         self._days = Period()
         self._single: dict[str, Any] = {}
-        self._many: dict[str, dict[Any, None]] = {"phrases": {}, "without": {}}
+        self._many: dict[str, dict[Any, Any]] = {"phrases": {}, "without": {}, "columns": {}}
 
     def set(self, which: QueryFilter, value: str) -> None:
         """Set one filter; ValueError if its value means nothing."""
         value, read = value.strip(), _READERS[which.value][0]
         if read is None:
             self._set_time(which.name, value)
+        elif which.column:
+            self._many["columns"][which.column] = read(value)
         elif which.many:
             self._many.setdefault(which.field, {}).update(dict.fromkeys(read(value)))
         else:
@@ -171,6 +173,7 @@ class _Filters:
         if since and until and since > until:
             raise Usage(f"since {since} is after until {until}", "swap them, or leave one out")
         held = {name: tuple(values) for name, values in self._many.items()} | self._single
+        held["columns"] = tuple(self._many["columns"].items())
         query = Query(words, days=self._days if since or until else None, pasted=pasted, **held)
         return with_times(query, query.as_of or self._today)
 

@@ -103,7 +103,7 @@ def repeats(text: str, others: Iterable[Set[str]], share: float = _REPEATED) -> 
 
 
 _COUNTED = 1000
-_FILTERS = (*dict.fromkeys(each.field for each in FILTERS), "phrases", "without")
+_FILTERS = (*dict.fromkeys(each.field for each in FILTERS if not each.column), "phrases", "without")
 _SHOWN = 8  # words that are worth naming
 _LONG = 60  # characters of one word
 _MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"
@@ -153,7 +153,8 @@ def _parts(chunk: str, known: Container[str], stops: Container[str]) -> Iterator
 
 def _narrow_filters(memory: OpenMemory, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
     """The filters that leave nothing by themselves, with what to write instead, else all of them together."""
-    alone = (Query(**{name: getattr(query, name)}, sections=query.sections) for name in _FILTERS)
+    held = [*((name, getattr(query, name)) for name in _FILTERS), *(("columns", (one,)) for one in query.columns)]
+    alone = (Query(**{name: one}, sections=query.sections) for name, one in held)
     told = [single for single in alone if single.filters]
     empty = [one for one in told if not filtered(memory.index, condition_of(one, about if one.about else ()), 1)]
     for single in empty:

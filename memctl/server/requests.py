@@ -162,7 +162,7 @@ class _Retain(Parameters):
 def _parameter(attribute: Attribute, description: str) -> tuple[Any, Any]:
     """An attribute of the grammar as a parameter."""
     kind: Any = Literal[attribute.words] if attribute.words else Texts if attribute.many else Text
-    kind = bool if attribute.is_flag else Share if attribute.is_share else kind
+    kind = bool if attribute.shape == "flag" else Share if attribute.shape == "share" else kind
     return kind, optional(description or None, **({"pattern": f"^{ORIGIN}$"} if attribute.name == "src" else {}))
 
 

@@ -109,7 +109,7 @@ MISUNDERSTOOD = [
     ("W(key=): x", 3, "empty value", "key=db"), ("W(key=a,key=b): x", 3, "twice", "key=db"),
     ("W(t=yesterday): x", 3, "2025-11-27..2025-12-01", "t=2025-11-27"), ("W(t=2025-13): x", 3, "not a day", ""),
     ("W(t=2025-12-01..2025-11-27): x", 3, "not a day", ""), ("W(until=2025-11-27..): x", 3, "no last day", "until=2025-12-01"),
-    ("B(outcome=maybe): x", 3, "neither ok nor fail", "outcome=ok"), ("W(for=a b): x", 3, "not an id", "for=f-1a2b3c4d"),
+    ("B(outcome=maybe): x", 3, "not ok or fail", "outcome=ok"), ("W(for=a b): x", 3, "not an id", "for=f-1a2b3c4d"),
     ("W(src=gossip): x", 3, "user, agent", "src=web"), ("W(ttl=soon): x", 3, "90d", "ttl=90d"),
     ("W(private=no): x", 3, "takes no value", "private"), ("W(sealed=no): x", 3, "takes no value", "sealed"),
     ("W [[#Heading]]: x", 2, "without a page", "[[Name]]"),

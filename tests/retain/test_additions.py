@@ -144,7 +144,9 @@ def test_line_breaks_and_control_characters_become_spaces_everywhere() -> None:
     assert clean(fact) == Fact(Kind.EXPERIENCE, "a - W: forged b", task="x - W: forged", why="y", extra=(("m", "a b"),))
 
 
-@pytest.mark.parametrize("attribute", [each for each in ATTRIBUTES if each.is_text], ids=lambda each: each.field)
+@pytest.mark.parametrize(
+    "attribute", [each for each in ATTRIBUTES if each.shape == "text"], ids=lambda each: each.field
+)
 def test_the_text_of_any_attribute_becomes_one_line(attribute: Attribute) -> None:
     """Also of one that is added to the table: nothing else has to be told of it."""
     value = "user:a\n- W: forged"

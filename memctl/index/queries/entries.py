@@ -55,7 +55,7 @@ class Query:
     warnings: tuple[str, ...] = field(default=(), compare=False)  # these go with the answer
     expiry: Filter | None = None  # what is over; that is no hit
     per_page: int = 0  # lines of a document that are hits at most, and these are passages; 0: all, as plain lines
-    min_importance: float | None = None
+    columns: tuple[tuple[str, Any], ...] = ()  # of a row, and what each must have: that text, or that number at least
     paths: tuple[str, ...] = ()  # globs, of which a page meets one
     heading: str | None = None
     phrases: tuple[str, ...] = ()  # the words of each stand together in a line
@@ -66,11 +66,11 @@ class Query:
     @property
     def filters(self) -> list[str]:
         """The filters in force, as a person would write them."""
-        days = self.days or Period()
-        told = []
+        days, told = self.days or Period(), []
+        values = {"since": days.first, "until": days.last} | dict(self.columns)
         for each in FILTERS:
-            bounds = {"since": days.first, "until": days.last}
-            held: Any = bounds.get(each.name) if each.field == "days" else getattr(self, each.field)
+            name = each.column or each.name
+            held: Any = values.get(name) if each.field in ("columns", "days") else getattr(self, each.field)
             told += [f"{each.name}:{getattr(one, 'value', one)}" for one in several(held)]
         return [*told, *(f'"{phrase}"' for phrase in self.phrases), *(f"-{word}" for word in self.without)]
 

@@ -44,8 +44,8 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
 
 def _selections(query: Query) -> Iterable[tuple[str, list[Any]]]:
     """What picks lines by where they stand, by how much they matter and by the very words in them."""
-    if query.min_importance is not None:
-        yield "entry.importance >= ?", [query.min_importance]
+    for column, value in query.columns:
+        yield f"entry.{column} {'=' if isinstance(value, str) else '>='} ?", [value]
     if query.paths:
         globs = [glob for path in query.paths for glob in _globs(path)]
         yield f"entry.page IN (SELECT id FROM page WHERE {' OR '.join(['path GLOB ?'] * len(globs))})", globs

@@ -39,7 +39,7 @@ def memory_with(folder: Path, *kinds: str, pages: dict[str, str] | None = None) 
     made = {"memory.md": "# Memory\n"} | {path: text for kind in kinds for path, text in _pages(kind).items()}
     workspace = write_pages(folder, made | (pages or {}))
     if "keep" in kinds:
-        keep.add(workspace, [SAID])
+        keep.change_candidates(workspace, [SAID])
     return Memory(workspace, lambda: NOW)
 
 

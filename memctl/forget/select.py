@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..beliefs.opinions_page import read_entries
 from ..errors import MemctlError, NothingFound
-from ..facts import Fact, Kind, Span, grouped, is_trusted
+from ..facts import Fact, Kind, Span, days_before, grouped, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, recalled_lately
 from ..index.queries import traces as queries
@@ -255,7 +255,7 @@ class _Search:
             validity = validities.validity[one.entry.id]
             by = validities.entries.get(validity.replaced_by) if validity.replaced_by is not None else None
             since = by and (by.first or by.day)
-            if by and since and since < queries.outdated_before(self._today).isoformat():
+            if by and since and since < days_before(self._today, queries.OUTDATED).isoformat():
                 yield one._replace(reason=f"replaced since {since} by ^{by.ref}")
 
     def uncited(self, chosen: Iterable[Chosen]) -> list[Chosen]:

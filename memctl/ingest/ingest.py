@@ -33,7 +33,7 @@ from ..markdown.lines import Role, content_of
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..retain.retain import RetainedFact, retain
-from ..review.keep import PAGE, Uncertain, add
+from ..review.keep import PAGE, Uncertain, change_candidates
 from ..system import open_regular
 from .dedup import Duplicates
 from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked, names_of, slot_key
@@ -262,7 +262,7 @@ def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
                 told = sorted((*found.candidates, *found.asked), key=lambda each: -(each.fact.importance or 0.0))
                 asked += sorted(told[:_OF_A_LOG], key=lambda each: each.line)
     with suppress(MemctlError):
-        return [PAGE] if add(memory.workspace.whole, map(_question, asked)) else []
+        return [PAGE] if change_candidates(memory.workspace.whole, map(_question, asked)) else []
     return []
 
 
@@ -439,7 +439,7 @@ class _IngestRun:
         kept, diffs = self._write(chosen, apply)
         if apply and asked:
             try:
-                add(self.memory.workspace.whole, map(_question, asked))
+                change_candidates(self.memory.workspace.whole, map(_question, asked))
             except MemctlError as error:  # trouble there loses nothing that was kept
                 self.warnings.append(f"what is uncertain ({len(asked)}) was not put into {PAGE}: {error}")
         refused = sorted(self._refused, key=lambda each: each.line)

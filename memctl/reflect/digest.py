@@ -59,13 +59,8 @@ class Week(NamedTuple):
     pages: frozenset[int] = frozenset()
 
 
-def digest_page(week: str) -> str:
-    """The path of the page of a week such as `2025-W48`."""
-    return f"bank/digest/{week}.md"
-
-
 def title_of(week: str) -> str:
-    """The heading of that page."""
+    """The heading of the page of a week such as `2025-W48`."""
     first = _monday(week)
     return f"# Week {int(week[6:])} of {week[:4]}, {first} to {first + timedelta(days=6)}\n"
 

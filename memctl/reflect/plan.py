@@ -32,7 +32,7 @@ from ..notes.edits import Edit, read_for_edit, sides_of_merge
 from ..notes.workspace import CORE_PAGE, Workspace
 from ..truth.change import judge_view
 from . import entity_pages
-from .digest import DigestSentence, digest_body, digest_page, title_of, week_content
+from .digest import DigestSentence, digest_body, title_of, week_content
 from .entity_pages import About, BeliefLine, LinkContext, new_page, task_of_section
 from .fact_source import FactSource, FactsSince
 from .lessons import failures, lessons
@@ -354,7 +354,7 @@ class Planner:
             for week in {week_of(str(bullet.day)) for bullet in belief.bullets if bullet.verdict != "stated"}:
                 with_evidence_in[week].append(belief)
         for week in sorted(self._weeks(replay)):
-            page = digest_page(week)
+            page = f"bank/digest/{week}.md"
             content = week_content(self._memory, self._facts, with_evidence_in[week], week)
             body = digest_body(content, page)
             if body or self._exists(page):

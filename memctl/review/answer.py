@@ -220,7 +220,7 @@ def _without_answered(memory: OpenMemory) -> list[str]:
     refs = [each.id for each in keep.kept_candidates(memory.workspace)]
     answered = memory.run(lambda at: settled(at.index, refs))
     try:
-        keep.remove_candidates(memory.workspace.whole, [ref for ref in refs if ref in answered][:-_TAKEN_BACK])
+        keep.change_candidates(memory.workspace.whole, gone=[ref for ref in refs if ref in answered][:-_TAKEN_BACK])
     except Refused as error:  # a person changed the block: the line of the answer settles it all the same
         return [f"{error.what}; {error.cure}"]
     return []

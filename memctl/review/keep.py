@@ -5,7 +5,7 @@ behind the day on which it was said, with the id of its question; below it stand
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -50,17 +50,6 @@ class Uncertain(NamedTuple):
         return question_id("keep", *self.about)
 
 
-def add(workspace: Workspace, candidates: Iterable[Uncertain]) -> int:
-    """Put candidates into the block, each once; how many were new. Refused where a person changed the block."""
-    fresh = {made.id: made for made in (each._replace(fact=clean(each.fact)) for each in candidates)}
-    return _change(workspace, fresh, ()) if fresh else 0
-
-
-def remove_candidates(workspace: Workspace, ids: Collection[str]) -> int:
-    """Take candidates out of the block; how many there were. Refused where a person changed the block."""
-    return -_change(workspace, {}, ids)
-
-
 def kept_candidates(workspace: Workspace) -> tuple[Uncertain, ...]:
     """The candidates in the block, in its order; none where the page cannot be read. What is not a candidate is left out."""
     with suppress(MemctlError):
@@ -68,8 +57,11 @@ def kept_candidates(workspace: Workspace) -> tuple[Uncertain, ...]:
     return ()
 
 
-def _change(workspace: Workspace, fresh: Mapping[str, Uncertain], gone: Collection[str]) -> int:
-    """Write the block again; returns by how many candidates it grew."""
+def change_candidates(workspace: Workspace, new: Iterable[Uncertain] = (), gone: Collection[str] = ()) -> int:
+    """Put candidates into the block, each once, or take some out by their ids; by how many it grew. Refused if edited."""
+    fresh = {made.id: made for made in (each._replace(fact=clean(each.fact)) for each in new)}
+    if not (fresh or gone):
+        return 0
     with writing_alone(workspace, "keep"):
         page = read_for_edit(workspace, PAGE)
         there = {each.id: each for each in candidates_in(page.after)}
@@ -100,7 +92,7 @@ def candidates_body(candidates: Sequence[Uncertain]) -> str:
 
 def candidates_in(text: str) -> Iterator[Uncertain]:
     """The candidates in the block of a page; what is not a candidate is left out."""
-    lines = split_lines(text.removeprefix("\ufeff"))
+    lines = split_lines(text)
     block = next((block for block in live_blocks(lines) if block.name == BLOCK), None)
     for number in range(block.begin + 1, block.end) if block else ():
         match = _HEAD.fullmatch(lines[number - 1])

@@ -51,25 +51,25 @@ def test_an_id_depends_on_what_it_is_about_and_not_on_the_order(kind: str, one: 
 
 def test_candidates_come_once_and_go_by_their_id(tmp_path) -> None:
     workspace = make_workspace(tmp_path, {"memory.md": "# Memory\n"})
-    assert keep.add(workspace, SAID[:2]) == 2
-    assert keep.add(workspace, SAID) == 1
+    assert keep.change_candidates(workspace, SAID[:2]) == 2
+    assert keep.change_candidates(workspace, SAID) == 1
     assert [kept._replace(line=0) for kept in keep.kept_candidates(workspace)] == SAID
     first = (workspace.root / keep.PAGE).read_text("utf-8").split("\n")
     for kept in keep.kept_candidates(workspace):
         assert f"^{kept.id}" in first[kept.line - 1]
-    assert keep.remove_candidates(workspace, [SAID[1].id, "q-unknown0"]) == 1
+    assert keep.change_candidates(workspace, gone=[SAID[1].id, "q-unknown0"]) == -1
     assert [kept._replace(line=0) for kept in keep.kept_candidates(workspace)] == [SAID[0], SAID[2]]
-    assert keep.remove_candidates(workspace, [SAID[0].id, SAID[2].id]) == 2
+    assert keep.change_candidates(workspace, gone=[SAID[0].id, SAID[2].id]) == -2
     assert keep.kept_candidates(workspace) == ()
 
 
 def test_what_a_person_changed_is_read_and_not_overwritten(tmp_path) -> None:
     workspace = make_workspace(tmp_path, {"memory.md": "# Memory\n"})
-    keep.add(workspace, SAID)
+    keep.change_candidates(workspace, SAID)
     page = workspace.root / keep.PAGE
     edited = page.read_text("utf-8").replace("Lisbon", "Porto").replace("2025-01-02", "2025-01-32")
     page.write_text(edited, "utf-8")
     assert [kept.fact.text for kept in keep.kept_candidates(workspace)] == ["Moved to Porto", "Любит короткие ответы"]
     with pytest.raises(Refused):
-        keep.remove_candidates(workspace, [SAID[1].id])
+        keep.change_candidates(workspace, gone=[SAID[1].id])
     assert page.read_text("utf-8") == edited

@@ -20,6 +20,7 @@ from ..row import Entity, Row
 from .entries import Filter, Query, by_ids, selected, selected_in
 from .filters import Expiry, condition_of
 
+OUTDATED = 365  # days after which what was replaced is outdated
 LOW = 0.5  # importance up to which an unneeded line may go; also that of a line that says nothing about it
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
 """What a tombstone can stand for. Headings, code and front matter hold a page together: those are a person's to edit."""
@@ -93,7 +94,7 @@ def with_successors(today: date) -> Filter:
         f"{_FACTS} AND entry.day < ? AND (entry.slot IS NOT NULL OR EXISTS (SELECT 1 FROM link "
         "WHERE link.target = entry.ref AND link.relation IN ('supersedes', 'corrects')))"
     )
-    return Filter(sql, (outdated_before(today).isoformat(),))
+    return Filter(sql, (days_before(today, OUTDATED).isoformat(),))
 
 
 def duplicated() -> Filter:
@@ -183,8 +184,3 @@ def drop_derived(workspace: Workspace) -> None:
     for path in (*derived, *reflected, *parts):
         with as_cannot_write(path):
             path.unlink(missing_ok=True)
-
-
-def outdated_before(today: date) -> date:
-    """What was replaced before this day is outdated: a year ago."""
-    return days_before(today, 365)

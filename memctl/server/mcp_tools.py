@@ -1,13 +1,16 @@
 """The tools and resources of `memctl mcp`: what each is for, takes and answers, JSON for programs and short text for a model.
 
-A tool is here alone: what it takes (a class whose name no other module has), its function over the method of `Memory` that is called as
-the command (`help(memctl.Memory.why)`; `memctl why ID --json` shows the JSON; a new method as `Memory.status`), its row in `TOOLS` with the schema of what it answers (`hit*`
-is a list of hits; string, integer, number, boolean, object, period, with `*`, `?`, `-`: `answer_schema`). What HTTP takes or answers too stands in requests.py. `make docs` writes it into docs/mcp.md; tests see of each row that
-nothing private is in an answer, what it costs, that its example fits the schema. What it says is a test in tests/server/test_mcp.py.
-Hits become text by `memory.told(query)`, which cites, marks and fences them. What is no `Answer` is made here, as in `_review`: its JSON is
-`as_json()` of what the method returned, its text has each line of a page through `_safe` and all of them in one `fence`.
-A tool brings room for itself (`TOKENS_A_TOOL`), a parameter of an old one none: some 40 tokens are free; to make more, shorten a description.
-Those that write are there only with --allow-write.
+A tool is here alone: what it takes (a class whose name no other module has), its function over the method of `Memory`
+that is called as the command (`help(memctl.Memory.why)`), its row in `TOOLS` with the schema of what it answers (`hit*`
+is a list of hits; string, integer, number, boolean, object, period, with `*`, `?`, `-`: `answer_schema`). What HTTP has
+too stands in requests.py. `make docs` writes docs/mcp.md; tests see of each row that nothing private is in an answer,
+what it costs, that its example fits the schema; what it says is a test in tests/server/test_mcp.py. A new method is
+`def days(self): return self.run(status.days)` in memory.py and `days(memory: OpenMemory)` in a module of its room that
+memory.py imports; SQL is a function of index/queries/ over the views of index/schema.sql: `index.rows("SELECT …",
+values)`. Hits become text by `memory.told(query)`, which cites, marks and fences them. What is no `Answer` is made
+here, as in `_review`: its JSON by `as_json()` of what the method returned, or by `fields` (facts.py) as its command in
+cli/ does, its text with each line of a page through `_safe`, all in one `fence`. A tool brings room for its tokens
+(`TOKENS_A_TOOL`), a parameter of an old one none: some 40 are free. Those that write are there only with --allow-write.
 """
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ def _by_hand(page: str, marks: _Marks, is_ours: _IsOurs) -> tuple[str, set[str |
     entries = read_entries(page)[0]
     marked = [(entry, marks.get(entry.ref or "")) for entry in entries]
     alone = [entry for entry, mark in marked if mark and "!" not in mark.codes.values() and is_ours(entry, mark)]
-    edits = removals(alone, split_lines(page.removeprefix("\ufeff")), last=len(alone) == len(entries))
+    edits = removals(alone, split_lines(page), last=len(alone) == len(entries))
     return edit_lines(page, edits), {entry.ref for entry in alone}
 
 
@@ -267,7 +267,7 @@ def _is_refused(mark: LastWritten, entry: BeliefEntry | None, left_out: bool) ->
 
 def _is_written(side: Side, entries: list[BeliefEntry], ours: _Marks, theirs: _Marks, is_ours: _IsOurs) -> bool:
     """True if each disputed line of a side stands in the block, or in an entry that is reflect's alone."""
-    lines = split_lines(side.text.removeprefix("\ufeff"))
+    lines = split_lines(side.text)
     written = {n for b in live_blocks(lines) if b.name == LEDGER for n in range(b.begin, b.end + 1)}
     for entry in entries:
         inside = range(entry.span.line, entry.end + 1)
@@ -304,8 +304,7 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
 
     What cannot be read back afterwards (an open fence swallows it) is not written: then the text comes back as it was.
     """
-    bare = text.removeprefix("\ufeff")
-    lines = split_lines(bare)
+    lines = split_lines(text)
     if edited(text, LEDGER):
         return WrittenPage(text, "its block `evidence` was edited; remove it, then reflect writes it again")
     halves = any(is_marker(line) and line.split()[2] == LEDGER for line in lines)
@@ -320,8 +319,8 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
     edits += removals(replayed.withdrawn, lines, last=not replayed.beliefs)
     edits += _new_entries(replayed, lines)
     made = edit_lines(text, edits)
-    if not bare.strip(" \r\n") and replayed.beliefs:
-        mark = text.removesuffix(bare)
+    if not "".join(lines).strip(" ") and replayed.beliefs:
+        mark = text[: text.startswith("\ufeff")]
         made = f"{mark}{_TITLE}\n{made.removeprefix(mark)}"
     if made != text or replayed.marks:
         try:

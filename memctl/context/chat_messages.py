@@ -9,13 +9,14 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import ceil
 from typing import Any, NamedTuple
 
 from ..errors import OverBudget, Usage
 from ..index.lexical import score, weigh
 from ..language.analyzer import query_terms, stop_terms, terms
+from ..language.sentences import sentence_ends
 from ..language.tokens import Counter
 from ..markdown.escape import beginning, many
 from ..recall.surroundings import plain_words
@@ -282,7 +283,6 @@ _PASSAGE = 600  # characters of an older message that are shown at most
 _ECHO = 0.8  # share of the words of a message that an answer of about its length repeats
 _PRIMING = 3  # tokens with which an answer begins
 _QUOTED = r"(?<=[\w./-])#[LM]\d"  # the citation of a recalled line
-_SENTENCES = r"(?<=[.!?…\n])(?=\s)|(?<=[。！？\n])"
 
 
 class Cut(NamedTuple):
@@ -481,7 +481,8 @@ def _passage(text: str, wanted: set[str]) -> str:
     """The part of a text that speaks of what is asked, in its own words; `…` where something is left out."""
     if len(text) <= _PASSAGE:
         return text
-    pieces = [piece for piece in re.split(_SENTENCES, text) if piece and piece.strip()]
+    ends = pairwise((0, *sentence_ends(text), len(text)))
+    pieces = [piece for first, last in ends if (piece := text[first:last]).strip()]
     hits = [len(wanted & set(terms(piece))) for piece in pieces]
     first = last = hits.index(max(hits))
     size = len(pieces[first])

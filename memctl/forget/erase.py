@@ -109,7 +109,7 @@ def cited(line: str, page: str, gone: Gone) -> set[str]:
 def without_copies(page: str, text: str, gone: Gone) -> tuple[str, list[str]]:
     """The page without the lines of its managed blocks that cite what is gone, and the edited blocks, which stay."""
     by_hand: list[str] = []
-    lines = split_lines(text.removeprefix("\ufeff"))
+    lines = split_lines(text)
     first_of = {block.name: block for block in reversed(live_blocks(lines))}
     for name, block in first_of.items():
         body = body_of(lines, block)

@@ -54,7 +54,7 @@ def _text(role: Role, raw: tuple[str, ...]) -> EntryText:
 
 def page_lines(workspace: Workspace, path: str) -> list[str]:
     """The lines of a page on disk, without a byte order mark."""
-    return split_lines(read_page(workspace, path).text.removeprefix("\ufeff"))
+    return split_lines(read_page(workspace, path).text)
 
 
 def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = None) -> dict[int, CurrentLine]:

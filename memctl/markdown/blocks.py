@@ -36,15 +36,11 @@ def splice(text: str, name: str, body: str) -> str:
     else:
         above = [*filter(None, [open_end(page.lines)]), *([""] if page.lines else [])]
         page.insert(len(page.lines), [*above, begin, *new, f"<!-- memctl:end {name} -->"])
-    done = _lines(str(page))
+    done = split_lines(str(page))
     there = _live_block(done, name)
     if there is None or body_of(done, there) != new or block_is_edited(done, there):
         raise ValueError(f"block `{name}` would not be found again; close what is open above it (front matter, HTML)")
     return str(page)
-
-
-def _lines(text: str) -> list[str]:
-    return split_lines(text.removeprefix("\ufeff"))
 
 
 def _live_block(lines: Sequence[str], name: str) -> Block | None:
@@ -53,21 +49,21 @@ def _live_block(lines: Sequence[str], name: str) -> Block | None:
 
 def edited(text: str, name: str) -> bool:
     """True if the page has a block `name` and a person changed what stands in it."""
-    lines = _lines(text)
+    lines = split_lines(text)
     block = _live_block(lines, name)
     return block is not None and block_is_edited(lines, block)
 
 
 def block_body(text: str, name: str) -> list[str]:
     """The lines of the block `name` of a page; none without one."""
-    lines = _lines(text)
+    lines = split_lines(text)
     block = _live_block(lines, name)
     return body_of(lines, block) if block else []
 
 
 def unmanaged_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a page outside its managed blocks, each with its number."""
-    lines = _lines(text)
+    lines = split_lines(text)
     managed = _numbers(live_blocks(lines))
     return ((number, line) for number, line in enumerate(lines, 1) if number not in managed)
 
@@ -78,7 +74,7 @@ def _numbers(blocks: Iterable[Block]) -> set[int]:
 
 def doubled(text: str) -> list[str]:
     """The names that more than one block of the page has, in order. Only the first of each is live."""
-    names = [block.name for block in live_blocks(_lines(text))]
+    names = [block.name for block in live_blocks(split_lines(text))]
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
@@ -117,8 +113,10 @@ def resolve_conflict(text: str, before: tuple[str, str] | None = None) -> str:
     sound = set.intersection(*map(_unedited, before)) - {name for side in sides for name in doubled(side.text)}
     if not all(_is_written(side, sound) for side in sides):
         return text
-    result, mine = sides[0].text, _lines(before[0])
-    blocks = [block for side in sides for block in live_blocks(_lines(side.text)) if _numbers([block]) & side.disputed]
+    result, mine = sides[0].text, split_lines(before[0])
+    blocks = [
+        block for side in sides for block in live_blocks(split_lines(side.text)) if _numbers([block]) & side.disputed
+    ]
     for name in sorted({block.name for block in blocks}):
         block = _live_block(mine, name)
         result = splice(result, name, "\n".join(body_of(mine, block))) if block else result
@@ -156,13 +154,13 @@ def conflict_sides(text: str) -> tuple[Side, Side] | None:
 
 def _unedited(text: str) -> set[str]:
     """The names of the blocks of a page that stand there as memctl wrote them."""
-    lines = _lines(text)
+    lines = split_lines(text)
     return {block.name for block in live_blocks(lines) if not block_is_edited(lines, block)}
 
 
 def _is_written(side: Side, sound: set[str]) -> bool:
     """True if each disputed line stands in one of the blocks that are sound."""
-    return side.disputed <= _numbers(block for block in live_blocks(_lines(side.text)) if block.name in sound)
+    return side.disputed <= _numbers(block for block in live_blocks(split_lines(side.text)) if block.name in sound)
 
 
 _HEAD = "### "

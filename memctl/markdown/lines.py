@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cache
 
 MAX_LINE = 16 * 1024  # characters of one line that are read; the rest is reported, not indexed
+_BOM = "\ufeff"
 
 
 class Role(Enum):
@@ -23,8 +24,8 @@ class Role(Enum):
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines as editors and citations count them: ended by LF, CRLF or CR and by nothing else; a final one is no line."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    """Lines as editors and citations count them, without a BOM: ended by LF, CRLF, CR alone; a final one is no line."""
+    lines = text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
@@ -86,7 +87,6 @@ def without_sealed(text: str, instead: str = "") -> str:
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_BOM = "\ufeff"
 
 
 def whole_lines(text: str) -> list[str]:

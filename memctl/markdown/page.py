@@ -218,7 +218,7 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
 
     Every line that holds a letter, a digit or a symbol stands in exactly one entry.
     """
-    lines = split_lines(text.removeprefix("\ufeff"))
+    lines = split_lines(text)
     problems: list[tuple[int, Problem]] = []
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_LINE:

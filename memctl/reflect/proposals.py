@@ -25,11 +25,11 @@ from ..index.queries.evidence import days_cited, important
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, has_han, mentions
 from ..language.words import languages, lines, pattern, words_of
-from ..markdown.blocks import block_body
+from ..markdown.blocks import block_body, unmanaged_lines
 from ..markdown.escape import heading, inline, many
 from ..markdown.grammar import OPINIONS
-from ..markdown.lines import LineText, Role, split_lines
-from ..markdown.page import Entry, live_blocks, parse_page
+from ..markdown.lines import LineText, Role
+from ..markdown.page import Entry, parse_page
 from ..notes.edits import apply, diff, read_for_edit, writing_alone
 from ..notes.workspace import CORE_PAGE
 from ..truth.judge import judge
@@ -202,10 +202,7 @@ def _shown(lines: Sequence[str]) -> CoreProposal | None:
 
 def refused_in(page_text: str) -> set[str]:
     """The ids that stand in bank/proposals.md outside the managed block: what was refused for good."""
-    lines = split_lines(page_text.removeprefix("\ufeff"))
-    block = next((block for block in live_blocks(lines) if block.name == BLOCK), None)
-    own = [line for n, line in enumerate(lines, 1) if not block or not block.begin <= n <= block.end]
-    return {match[1] or match[2] for line in own for match in _ID.finditer(line)}
+    return {match[1] or match[2] for _, line in unmanaged_lines(page_text) for match in _ID.finditer(line)}
 
 
 def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:

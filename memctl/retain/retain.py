@@ -341,7 +341,7 @@ def _opening(before: str, page: Page, day: date, closed: bool) -> str:
 def _closings(before: str) -> Iterator[str]:
     """Ways to close what a page may have left open, the likely first. A blank line ends most HTML."""
     yield from ("", "\n")
-    if closing := open_end(split_lines(before.removeprefix("\ufeff"))):
+    if closing := open_end(split_lines(before)):
         yield f"{closing}\n"
     yield "-->\n"
 

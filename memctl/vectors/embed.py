@@ -286,7 +286,7 @@ def pieces_of(entries: Sequence[Row], seen: Mapping[int, CurrentLine]) -> list[P
 
 def texts_of_page(path: str, text: str) -> dict[int, str]:
     """The texts of a page that are embedded, by key, from what it says alone: no index of it is needed."""
-    page, raw = rows_of(path, text), split_lines(text.removeprefix("\ufeff"))
+    page, raw = rows_of(path, text), split_lines(text)
     entries = [row for row in page.rows if row.block is None and row.role not in NOT_EMBEDDED]
     seen = {row.id: CurrentLine(row.cited, tuple(raw[row.line - 1 : row.end_line])) for row in entries}
     return {text_key(said): said for _, said in page_texts(None if page.day else page.title, pieces_of(entries, seen))}

@@ -122,6 +122,8 @@ def changes() -> None:
         with folder(f"changes-{name}") as root:
             pages = write_month(root, name)
             command(root, "reflect")
+            with opened(root):
+                pass  # where there is a model, what is near in meaning is asked too
             pairs = asked_pairs(questions(root))
             changed = [row for row in mine if row["change"]]
             either = [frozenset(row["sides"]) for row in mine if row["change"] is None or row.get("kind") == "hearsay"]

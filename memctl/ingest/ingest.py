@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
-from ..facts import Fact, days_before, iso_day, known_options, said_as
+from ..facts import Fact, Kind, days_before, iso_day, known_options, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import names_told
@@ -243,24 +243,26 @@ def prose_turns(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
 
 
 def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
-    """Ask in review about what the prose of daily logs without any fact may hold that is worth keeping; the page, if it changed.
+    """Ask in review about what the prose of daily logs may hold that is worth keeping; the page, if it changed.
 
-    Looked at are logs from `since` on (None: of the last seven days) until today, and of each the weightiest candidates.
-    Nothing is asked twice. Where the block of questions was edited by hand, or cannot be written, nothing is.
+    Looked at are logs from `since` on (None: of the last seven days) until today in which nobody told a fact, answers of review
+    apart, and of each the weightiest candidates. Nothing is asked twice. Where the block of questions was edited by hand, or cannot be written, nothing is.
     """
     from ..markdown.page import parse_page
 
     first = since or days_before(memory.today, 7)
     asked: list[CandidateFact] = []
     for page in memory.workspace.scan():
-        day = log_day(page.path)
-        if day is None or not first <= day <= memory.today or not page.path.startswith("memory/"):
+        if not ((day := log_day(page.path)) and first <= day <= memory.today and page.path.startswith("memory/")):
             continue
         with suppress(MemctlError):
-            if not any(entry.fact for entry in parse_page(read_page(memory.workspace, page.path).text).entries):
+            entries = parse_page(read_page(memory.workspace, page.path).text).entries
+            facts = [entry.fact for entry in entries if entry.fact and entry.fact.kind is not Kind.OBSERVATION]
+            if all(fact.settles for fact in facts):
                 found = ingest(memory, memory.workspace.root / page.path)
                 told = sorted((*found.candidates, *found.asked), key=lambda each: -(each.fact.importance or 0.0))
-                asked += sorted(told[:_OF_A_LOG], key=lambda each: each.line)
+                answered = found.counts.get("answered", 0) + sum(page.path in (fact.source or "") for fact in facts)
+                asked += sorted(told[: max(0, _OF_A_LOG - answered)], key=lambda each: each.line)
     with suppress(MemctlError):
         return [PAGE] if change_candidates(memory.workspace.whole, map(_question, asked)) else []
     return []
@@ -457,14 +459,13 @@ class _IngestRun:
             self.warnings.append(f"duplicates were looked for in a stale index: {report.stale}")
         duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
         found = [each._replace(fact=self._correcting(each, duplicates)) for each in found]
-        questions = ["" if each.certain else _question(each).id for each in found]
-        answered = settled(memory.index, filter(None, questions))
+        answered = settled(memory.index, [_question(each).id for each in found])
         looked_up: list[Fact | Refusal] = []
-        for each, question in zip(found, questions, strict=True):
+        for each in found:
             fact = self._about_known(memory, each)
             refusals = (duplicates.refusal(said, each.day, each.role) for said in (each.fact, fact))
             refusal = next(filter(None, refusals), None)
-            if refusal is None and (line := answered.get(question)):
+            if refusal is None and (line := answered.get(_question(each).id)):
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
             looked_up.append(refusal or fact)
         return looked_up

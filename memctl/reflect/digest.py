@@ -87,7 +87,8 @@ def week_content(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belie
     verdict = judge(memory, [*rows, *due], last, public=True)
     lines = _WeekLines(source, verdict)
     changed = chain(lines.changed(rows), _moved(beliefs, first, last))
-    kinds = (changed, lines.decided(rows), lines.failed(rows), lines.waiting(due), lines.important(rows))
+    open_rows = [row for row in rows if row.kind != "world" or row.due is None or row.due > str(last)]
+    kinds = (changed, lines.decided(rows), lines.failed(rows), lines.waiting(due), lines.important(open_rows))
     pages = frozenset(page_of(number) for number in (*(row.id for row in rows), *verdict.entries))
     return Week(_chosen(kinds, min(_MOST, max(_FEWEST, len(rows) // _SHARE))), len(rows), pages)
 

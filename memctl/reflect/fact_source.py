@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import ExplicitEvidence, TrustedFact
 from ..errors import MemctlError, Usage
-from ..facts import Citation, Fact, grouped, is_trusted
+from ..facts import Citation, Fact, Period, grouped, is_trusted, iso_day
 from ..hits import Hit
 from ..ids import belief_id, question_id, question_ids
 from ..index.lexical import page_of
@@ -28,6 +28,7 @@ from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
+from ..language.sentences import says
 from ..language.words import languages, pattern
 from ..markdown.grammar import OPINIONS
 from ..notes.edits import read_for_edit
@@ -249,12 +250,21 @@ class _Sections(NamedTuple):
     events: list[Row]
     durable: list[Row]
 
+    def after(self, verdict: Validities) -> _Sections:
+        """With what happened on its day, as an answer says, among the events; not what took the place of another state."""
+        answered = {claim.by for claim in verdict.claims.values() if claim.trusted and claim.valid.last}
+        states = {standing.replaced_by for standing in verdict.validity.values()}
+        past = {f.id: f for f in (*self.states, *self.durable) if f.due and f.ref in answered and f.id not in states}
+        events = _first({f.id: f for f in (*self.events, *past.values())}.values(), 3 * _EVENTS)
+        durable = [f._replace(kind="experience") if f.id in past else f for f in self.durable]
+        return _Sections(self.slots, self.plans, [f for f in self.states if f.id not in past], events, durable)
+
 
 def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Sections:
     """Those of all facts about a name, of which some are its `own`, that may be shown; they are not judged yet."""
     days = grouped({(fact.content_key, fact.day or ""): None for fact in facts})
     stated = [f for f in own if f.kind in ("world", "experience")]
-    others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
+    others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or _matters(f))]
     filling = sorted(filter(attrgetter("slot"), own), key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
     slots = [f for _, same in groupby(filling, attrgetter("slot")) for f in list(same)[-_VERSIONS:]]
     plans = [f for f in stated if f.slot is None and f.first is not None and f.first > today]
@@ -264,7 +274,7 @@ def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Sections:
     # Of a plan whose day has passed it is not known whether it happened.
     passed = {f.id for f in (*begun, *others) if f.first and f.day and f.day < f.first <= today}
     events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and f.id not in passed}
-    carried = [f for f in stated if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
+    carried = [f for f in stated if _matters(f) or len(days[f.content_key]) > 1]
     durable = [*slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
     return _Sections(slots, plans, _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS), durable)
 
@@ -290,7 +300,8 @@ class _PageLines:
         own = [fact for fact in facts if fact.subject in keys]
         chosen = _choose(facts, own, str(memory.today))
         verdict = judge(memory, sorted(set(chain(*chosen))), whole=False, public=True)
-        return cls(source, facts, keys, any(fact.kind == "opinion" for fact in own), chosen, verdict)
+        has_opinions = any(fact.kind == "opinion" for fact in own)
+        return cls(source, facts, keys, has_opinions, chosen.after(verdict), verdict)
 
     @cached_property
     def _waiting(self) -> Mapping[int, Row]:
@@ -340,8 +351,10 @@ class _PageLines:
     def durable(self, kind: str) -> tuple[PageLine, ...]:
         """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through, and what
         waits stands below the value that it may replace."""
+        today, standing = self._source.memory.today, self._verdict.validity
         told = [f for f in self._sections.durable if f.kind == kind]
-        waiting = [self._waiting.get(f.id) for f in told if f.path != f"bank/{kind}.md" and kind == "world"]
+        told = [f for f in told if f.slot or not (_is_kept(f) and standing[f.id].is_over(today))]
+        waiting = [self._waiting.get(f.id) for f in told if f.slot and f.path != f"bank/{kind}.md" and kind == "world"]
         facts = [f for f in told if f not in waiting]
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
         lines = self._lines((f for f in facts if f.id not in hidden), fold=False)
@@ -385,7 +398,7 @@ class _PageLines:
                 self._shown.add(frozenset(query_terms(new.content)))
             told = newer if newer and hit.key else wanted[first]
             was_due = f"was to be on {told.due}" if told.id in overdue else ""
-            found.append(PageLine(replace(hit, also=also), by, old, new, was_due))
+            found.append(PageLine(replace(hit, also=also, valid=_when_done(hit, today)), by, old, new, was_due))
         return tuple(found)
 
     def _before(self, number: int) -> int | None:
@@ -411,7 +424,22 @@ def _lasts(fact: Row, today: str) -> bool:
 
 def _first(facts: Iterable[Row], most: int) -> list[Row]:
     newest = sorted(facts, key=lambda f: (f.first or f.day or "", f.day or "", f.ref), reverse=True)
-    return sorted(newest, key=lambda f: (f.importance or 0) < IMPORTANT)[:most]
+    return sorted(newest, key=lambda f: not _matters(f))[:most]
+
+
+def _matters(fact: Row) -> bool:
+    """True for what its author called important, and for what an owner said in review is worth keeping."""
+    return (fact.importance or 0) >= IMPORTANT or _is_kept(fact)
+
+
+def _is_kept(fact: Row) -> bool:
+    return "settles " in fact.links
+
+
+def _when_done(hit: Hit, today: str) -> Period:
+    """When a line is true; what gave something another day was done when it was told, not on that day."""
+    told, first = iso_day(hit.day), str(hit.valid.first or "")
+    return Period(told) if (hit.day or "") < first <= today and says("new day", hit.content) else hit.valid
 
 
 def _begun(line: PageLine) -> tuple[str, str, str]:

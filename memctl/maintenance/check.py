@@ -125,7 +125,8 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
     pages.parsed[found.path] = (rows, page)
     pages.lines[found.path] = len(page.lines)
     titles = (PurePosixPath(found.path).stem, found.path.removesuffix(".md"), rows.title)
-    pages.names |= {*map(entity_key, titles), *_keys(rows)}
+    subjects = (name for entry in page.entries if entry.fact for name in entry.fact.entities)
+    pages.names |= {*map(entity_key, (*titles, *subjects)), *_keys(rows)}  # with more facts a subject gets a page
     for row in rows.rows:
         if row.block is None:
             pages.ids[row.ref].append((found.path, row.line))

@@ -250,13 +250,15 @@ class _Sections(NamedTuple):
     events: list[Row]
     durable: list[Row]
 
-    def after(self, verdict: Validities) -> _Sections:
-        """With what happened on its day, as an answer says, among the events; not what took the place of another state."""
+    def after(self, verdict: Validities, today: date) -> _Sections:
+        """With what happened on its day, as an answer says, among the events, unless it took the place of another state; without
+        what was kept in review and holds no more."""
         answered = {claim.by for claim in verdict.claims.values() if claim.trusted and claim.valid.last}
         states = {standing.replaced_by for standing in verdict.validity.values()}
         past = {f.id: f for f in (*self.states, *self.durable) if f.due and f.ref in answered and f.id not in states}
         events = _first({f.id: f for f in (*self.events, *past.values())}.values(), 3 * _EVENTS)
-        durable = [f._replace(kind="experience") if f.id in past else f for f in self.durable]
+        left = [f for f in self.durable if f.slot or not (_is_kept(f) and verdict.validity[f.id].is_over(today))]
+        durable = [f._replace(kind="experience") if f.id in past else f for f in left]
         return _Sections(self.slots, self.plans, [f for f in self.states if f.id not in past], events, durable)
 
 
@@ -301,7 +303,7 @@ class _PageLines:
         chosen = _choose(facts, own, str(memory.today))
         verdict = judge(memory, sorted(set(chain(*chosen))), whole=False, public=True)
         has_opinions = any(fact.kind == "opinion" for fact in own)
-        return cls(source, facts, keys, has_opinions, chosen.after(verdict), verdict)
+        return cls(source, facts, keys, has_opinions, chosen.after(verdict, memory.today), verdict)
 
     @cached_property
     def _waiting(self) -> Mapping[int, Row]:
@@ -351,9 +353,7 @@ class _PageLines:
     def durable(self, kind: str) -> tuple[PageLine, ...]:
         """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through, and what
         waits stands below the value that it may replace."""
-        today, standing = self._source.memory.today, self._verdict.validity
         told = [f for f in self._sections.durable if f.kind == kind]
-        told = [f for f in told if f.slot or not (_is_kept(f) and standing[f.id].is_over(today))]
         waiting = [self._waiting.get(f.id) for f in told if f.slot and f.path != f"bank/{kind}.md" and kind == "world"]
         facts = [f for f in told if f not in waiting]
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]

@@ -245,8 +245,8 @@ def prose_turns(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
 def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
     """Ask in review about what the prose of daily logs may hold that is worth keeping; the page, if it changed.
 
-    Looked at are logs from `since` on (None: of the last seven days) until today in which nobody told a fact, answers of review
-    apart, and of each the weightiest candidates. Nothing is asked twice. Where the block of questions was edited by hand, or cannot be written, nothing is.
+    Looked at are logs from `since` on (None: of the last seven days) until today in which nobody told a fact (an answer
+    is none), and of each the weightiest candidates. Nothing is asked twice, nor where the block was edited by hand.
     """
     from ..markdown.page import parse_page
 
@@ -257,12 +257,11 @@ def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
             continue
         with suppress(MemctlError):
             entries = parse_page(read_page(memory.workspace, page.path).text).entries
-            facts = [entry.fact for entry in entries if entry.fact and entry.fact.kind is not Kind.OBSERVATION]
-            if all(fact.settles for fact in facts):
+            if all(each.fact.settles or each.fact.kind is Kind.OBSERVATION for each in entries if each.fact):
                 found = ingest(memory, memory.workspace.root / page.path)
                 told = sorted((*found.candidates, *found.asked), key=lambda each: -(each.fact.importance or 0.0))
-                answered = found.counts.get("answered", 0) + sum(page.path in (fact.source or "") for fact in facts)
-                asked += sorted(told[: max(0, _OF_A_LOG - answered)], key=lambda each: each.line)
+                room = max(0, _OF_A_LOG - found.counts.get("answered", 0))
+                asked += sorted(told[:room], key=lambda each: each.line)
     with suppress(MemctlError):
         return [PAGE] if change_candidates(memory.workspace.whole, map(_question, asked)) else []
     return []
@@ -465,7 +464,7 @@ class _IngestRun:
             fact = self._about_known(memory, each)
             refusals = (duplicates.refusal(said, each.day, each.role) for said in (each.fact, fact))
             refusal = next(filter(None, refusals), None)
-            if refusal is None and (line := answered.get(_question(each).id)):
+            if line := answered.get(_question(each).id):
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
             looked_up.append(refusal or fact)
         return looked_up

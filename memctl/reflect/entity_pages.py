@@ -115,20 +115,16 @@ def entity_body(about: About, place: LinkContext) -> str:
     return "\n\n".join(filter(None, [first, *parts]))
 
 
-def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
-    """The durable facts of one name, each slot from old to new; what no longer holds is struck through and cites what does."""
-    of_their_day = [line.hit.key is None and is_of_its_day(line.hit.content) for line in lines]
-    return _listed((_event if dated else _state)(line, place) for line, dated in zip(lines, of_their_day, strict=True))
+def world_body(lines: Sequence[PageLine], place: LinkContext, done: bool = False) -> str:
+    """The durable facts of one name, each slot from old to new; what holds no more is struck through and cites what does.
+    What was `done`, and what is of its day, is led by its day."""
+    dated = [done or (line.hit.key is None and is_of_its_day(line.hit.content)) for line in lines]
+    return _listed((_event if its else _state)(line, place) for line, its in zip(lines, dated, strict=True))
 
 
 def is_of_its_day(text: str) -> bool:
     """True where a word means the day of telling ("currently", «на этой неделе», 最近): on a later day it says something else."""
     return bool(re.search(f"(?i){pattern(languages(), 'pages', 'passing')}", text))
-
-
-def experience_body(lines: Sequence[PageLine], place: LinkContext) -> str:
-    """What was done, each line led by its day."""
-    return _listed(_event(line, place) for line in lines)
 
 
 def lessons_body(tasks: Sequence[Task], place: LinkContext) -> str:

@@ -114,10 +114,11 @@ class FactSource:
         return found, void | (found.keys() - (counting - retracted.keys()))
 
     def facts_of(self, name: str) -> list[Row]:
-        """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
+        """Every fact that counts about a name, or with an empty one about nobody; what review kept is important."""
         index = self._index
         named = queries.about_names(index, keys_of(index, name)) if name else queries.about_nobody(index)
-        return [fact for fact in named if fact.day is None or fact.day <= str(self._today)]
+        told = (fact for fact in named if fact.day is None or fact.day <= str(self._today))
+        return [f._replace(importance=max(f.importance or 0, IMPORTANT)) if "settles " in f.links else f for f in told]
 
     def spelled(self, name: str, facts: Sequence[Row]) -> str:
         """The spelling of a name: that of its page, else the commonest on the earliest of some facts that name it."""
@@ -250,23 +251,12 @@ class _Sections(NamedTuple):
     events: list[Row]
     durable: list[Row]
 
-    def after(self, verdict: Validities, today: date) -> _Sections:
-        """With what happened on its day, as an answer says, among the events, unless it took the place of another state; without
-        what was kept in review and holds no more."""
-        answered = {claim.by for claim in verdict.claims.values() if claim.trusted and claim.valid.last}
-        states = {standing.replaced_by for standing in verdict.validity.values()}
-        past = {f.id: f for f in (*self.states, *self.durable) if f.due and f.ref in answered and f.id not in states}
-        events = _first({f.id: f for f in (*self.events, *past.values())}.values(), 3 * _EVENTS)
-        left = [f for f in self.durable if f.slot or not (_is_kept(f) and verdict.validity[f.id].is_over(today))]
-        durable = [f._replace(kind="experience") if f.id in past else f for f in left]
-        return _Sections(self.slots, self.plans, [f for f in self.states if f.id not in past], events, durable)
-
 
 def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Sections:
     """Those of all facts about a name, of which some are its `own`, that may be shown; they are not judged yet."""
     days = grouped({(fact.content_key, fact.day or ""): None for fact in facts})
     stated = [f for f in own if f.kind in ("world", "experience")]
-    others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or _matters(f))]
+    others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
     filling = sorted(filter(attrgetter("slot"), own), key=lambda f: (f.slot or "", f.first or "", f.day or "", f.ref))
     slots = [f for _, same in groupby(filling, attrgetter("slot")) for f in list(same)[-_VERSIONS:]]
     plans = [f for f in stated if f.slot is None and f.first is not None and f.first > today]
@@ -276,7 +266,7 @@ def _choose(facts: Sequence[Row], own: Sequence[Row], today: str) -> _Sections:
     # Of a plan whose day has passed it is not known whether it happened.
     passed = {f.id for f in (*begun, *others) if f.first and f.day and f.day < f.first <= today}
     events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and f.id not in passed}
-    carried = [f for f in stated if _matters(f) or len(days[f.content_key]) > 1]
+    carried = [f for f in stated if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
     durable = [*slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
     return _Sections(slots, plans, _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS), durable)
 
@@ -302,8 +292,15 @@ class _PageLines:
         own = [fact for fact in facts if fact.subject in keys]
         chosen = _choose(facts, own, str(memory.today))
         verdict = judge(memory, sorted(set(chain(*chosen))), whole=False, public=True)
-        has_opinions = any(fact.kind == "opinion" for fact in own)
-        return cls(source, facts, keys, has_opinions, chosen.after(verdict, memory.today), verdict)
+        return cls(source, facts, keys, any(fact.kind == "opinion" for fact in own), chosen, verdict)
+
+    @cached_property
+    def _past(self) -> Mapping[int, Row]:
+        """What happened on its day, as an answer says, and took the place of no other state."""
+        answered = {claim.by for claim in self._verdict.claims.values() if claim.trusted and claim.valid.last}
+        states = {standing.replaced_by for standing in self._verdict.validity.values()}
+        known = (*self._sections.states, *self._sections.durable)
+        return {f.id: f for f in known if f.due and f.ref in answered and f.id not in states}
 
     @cached_property
     def _waiting(self) -> Mapping[int, Row]:
@@ -323,7 +320,8 @@ class _PageLines:
     def are_any(self) -> bool:
         """True where something holds, is to come or happened."""
         holds = any(map(self._holds, (*self._sections.slots, *self._sections.states)))
-        return holds or not all(map(self._is_over, (*self._sections.plans, *self._sections.events)))
+        others = (*self._sections.plans, *self._sections.events, *self._past.values())
+        return holds or not all(map(self._is_over, others))
 
     def now(self, most: int) -> tuple[PageLine, ...]:
         """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
@@ -346,14 +344,17 @@ class _PageLines:
 
     def events(self, most: int) -> tuple[PageLine, ...]:
         """What happened, the important before the newest."""
-        lines = self._lines([f for f in self._sections.events if not self._is_over(f)][: 2 * _EVENTS])
+        told = dict.fromkeys((*self._past.values(), *self._sections.events))
+        lines = self._lines([f for f in told if not self._is_over(f)][: 2 * _EVENTS])
         newest = sorted((*lines, *self._of_their_day), key=_begun, reverse=True)
         return tuple(sorted(newest, key=lambda line: (line.hit.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
 
     def durable(self, kind: str) -> tuple[PageLine, ...]:
         """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through, and what
         waits stands below the value that it may replace."""
-        told = [f for f in self._sections.durable if f.kind == kind]
+        told = [f for f in self._sections.durable if (f.kind if f.id not in self._past else "experience") == kind]
+        over = {i for i, each in self._verdict.validity.items() if each.is_over(self._source.memory.today)}
+        told = [f for f in told if f.slot or f.id not in over or "settles " not in f.links]
         waiting = [self._waiting.get(f.id) for f in told if f.slot and f.path != f"bank/{kind}.md" and kind == "world"]
         facts = [f for f in told if f not in waiting]
         hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
@@ -366,7 +367,7 @@ class _PageLines:
     def _holds(self, fact: Row) -> bool:
         standing, today = self._verdict.validity[fact.id], self._source.memory.today
         last = standing.valid.last
-        return standing.holds(today) and (last is None or last >= today)
+        return standing.holds(today) and (last is None or last >= today) and fact.id not in self._past
 
     def _is_over(self, fact: Row) -> bool:
         standing = self._verdict.validity[fact.id]
@@ -398,7 +399,10 @@ class _PageLines:
                 self._shown.add(frozenset(query_terms(new.content)))
             told = newer if newer and hit.key else wanted[first]
             was_due = f"was to be on {told.due}" if told.id in overdue else ""
-            found.append(PageLine(replace(hit, also=also, valid=_when_done(hit, today)), by, old, new, was_due))
+            # What gave something another day was done when it was told, not on that day.
+            is_put_off = (hit.day or "") < str(hit.valid.first or "") <= today and says("new day", hit.content)
+            valid = Period(iso_day(hit.day)) if is_put_off else hit.valid
+            found.append(PageLine(replace(hit, also=also, valid=valid), by, old, new, was_due))
         return tuple(found)
 
     def _before(self, number: int) -> int | None:
@@ -424,22 +428,7 @@ def _lasts(fact: Row, today: str) -> bool:
 
 def _first(facts: Iterable[Row], most: int) -> list[Row]:
     newest = sorted(facts, key=lambda f: (f.first or f.day or "", f.day or "", f.ref), reverse=True)
-    return sorted(newest, key=lambda f: not _matters(f))[:most]
-
-
-def _matters(fact: Row) -> bool:
-    """True for what its author called important, and for what an owner said in review is worth keeping."""
-    return (fact.importance or 0) >= IMPORTANT or _is_kept(fact)
-
-
-def _is_kept(fact: Row) -> bool:
-    return "settles " in fact.links
-
-
-def _when_done(hit: Hit, today: str) -> Period:
-    """When a line is true; what gave something another day was done when it was told, not on that day."""
-    told, first = iso_day(hit.day), str(hit.valid.first or "")
-    return Period(told) if (hit.day or "") < first <= today and says("new day", hit.content) else hit.valid
+    return sorted(newest, key=lambda f: (f.importance or 0) < IMPORTANT)[:most]
 
 
 def _begun(line: PageLine) -> tuple[str, str, str]:

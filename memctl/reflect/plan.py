@@ -209,7 +209,7 @@ class Planner:
             path, title = paths.get(name), heading(name) if name else _NOBODY
             place = LinkContext(path or WORLD, name, self._links(about, paths), self._wiki)
             world[title] = entity_pages.world_body(about.world, place)
-            experience[title] = entity_pages.experience_body(about.experience, place._replace(page=EXPERIENCE))
+            experience[title] = entity_pages.world_body(about.experience, place._replace(page=EXPERIENCE), done=True)
             if path is not None:
                 yield self._entity_page(about, place)
             shared = [page for page, body in ((WORLD, world[title]), (EXPERIENCE, experience[title])) if body]

@@ -8,6 +8,7 @@ import posixpath
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -33,7 +34,6 @@ from memctl.reflect.entity_pages import (
     LinkContext,
     PageLine,
     entity_body,
-    experience_body,
     failures_body,
     lessons_body,
     world_body,
@@ -43,6 +43,7 @@ from memctl.reflect.lessons import TaskOutcome, failures, lessons
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
 PAGE = "bank/entities/Irina-Volkova.md"
 WORLD, EXPERIENCE = LinkContext("bank/world.md"), LinkContext("bank/experience.md")
+experience_body = partial(world_body, done=True)
 
 
 def on(day: str, line: int = 12) -> Citation:

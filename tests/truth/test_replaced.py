@@ -81,6 +81,11 @@ def test_what_was_done_once_changes_no_number(one: str, other: str) -> None:
     assert [judged(one, other, kind, "Anna", later) for kind, later in kinds] == ["", "", "replaced: value"]
 
 
+@pytest.mark.parametrize(("one", "other"), table("told-by-a-chat"))
+def test_a_move_that_a_chat_tells_is_asked_about(one: str, other: str) -> None:
+    assert judged(one, other, Kind.WORLD, "", Kind.EXPERIENCE) == "replaced: change"
+
+
 @pytest.mark.parametrize(("little", "much", "newer"), table("brief-notes-that-change"))
 def test_a_word_of_change_beside_one_shared_word_is_enough_in_brief_notes(little: str, much: str, newer: str) -> None:
     assert [judged(older, newer) for older in (little, much)] == ["replaced: change", ""]

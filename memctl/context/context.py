@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import sys
 from collections import Counter as Tally
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from ..recall.entry_hits import with_neighbours
 from ..recall.query import read_query
 from ..recall.question_in_paste import asks_anywhere
 from ..recall.recall import WEAK, recall
-from ..recall.surroundings import answerable, signs_of
+from ..recall.surroundings import answerable, crowded_out, signs_of
 from ..recall.wording import question_times
 from ..review.question import waiting_line
 from .layers import Layers, core_page, query_of
@@ -99,7 +100,7 @@ def context(
 
 
 _MARKS = 50  # tokens of the marks and the head of one block
-_HEADING = 20  # tokens of them beside what `fitting` leaves free
+_HEADING = 48  # tokens of them and of the line that names the rest, beside what `fitting` leaves free
 _FILLED = 3  # times that a block is filled: lines of one passage take less than they do alone
 
 
@@ -151,8 +152,9 @@ def told(memory: OpenMemory, answer: Answer, budget: int) -> tuple[Answer, str]:
     best first, facts with their ids. A line goes with the one that may have replaced it."""
     found, items, room = _as_items(memory, answer, ids=True), list[Item](), budget - _HEADING
     for _ in range(_FILLED):
-        items = fitting(found, room, estimate)
-        room += budget - estimate(recalled_block(items, rest=_rest(answer, items)))
+        tried = fitting(found, room, estimate)
+        over = estimate(recalled_block(tried, rest=_rest(answer, tried))) - budget
+        items, room = tried if over <= 0 or not items else items, room - over
     while True:
         shown = {item.source for item in items}
         left = [hit for hit in answer.hits if str(hit.source) not in shown]
@@ -160,15 +162,17 @@ def told(memory: OpenMemory, answer: Answer, budget: int) -> tuple[Answer, str]:
         alone = {str(hit.source) for hit in answer.hits if hit.perhaps_superseded_by in lost}
         if not alone.isdisjoint(shown):
             items = [item for item in items if item.source not in alone]
-        elif estimate(block := recalled_block(items, rest=_rest(answer, items))) > budget:
+        elif estimate(block := recalled_block(items, rest=_rest(answer, items))) > budget and items:
             items.pop()
         else:
             break
-    hits = tuple(hit for hit in answer.hits if hit not in left)
+    hits = tuple(hit for hit in answer.hits if str(hit.source) in shown)
     related = answer.related and tuple(hit for hit in answer.related if str(hit.source) in shown)
     why = ("no hit fits into the budget",) if answer.hits and not hits else answer.empty
     more = (*(hit.day or hit.source.path for hit in left), *answer.more)
-    return answer._replace(hits=hits, related=related, more=more, empty=why), block
+    told = answer._replace(hits=hits, related=related, more=more, empty=why)
+    unsaid = fitting([item for item in found if item.section == "related"], sys.maxsize, estimate, items)
+    return crowded_out(told, len(unsaid), budget) if hits and unsaid and not related else told, block
 
 
 def _as_items(memory: OpenMemory, answer: Answer, ids: bool = False) -> list[Item]:

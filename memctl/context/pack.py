@@ -246,21 +246,19 @@ _APART = 3  # lines of one page that stand so near to each other are one passage
 
 def _passages(items: Sequence[Item]) -> list[str]:
     """Lines by passage, the one with the best line first, in the order of the page; path and day are told once a passage."""
-    passages: list[list[Item]] = []
+    passages: dict[int, list[Item]] = {}  # by the rank of the first of each
     for rank, item in enumerate(items):
         path, line = _place(item)
         near = (
-            p
-            for p in passages
-            if rank - items.index(p[0]) <= _TOGETHER
-            and any(_place(o)[0] == path and abs(_place(o)[1] - line) <= _APART for o in p)
+            passages[first]
+            for first in range(rank - _TOGETHER, rank)
+            if any(_place(o)[0] == path and abs(_place(o)[1] - line) <= _APART for o in passages.get(first, ()))
         )
         if (passage := next(near, None)) is None:
-            passages.append([item])
-        else:
-            passage.append(item)
+            passage = passages[rank] = []
+        passage.append(item)
     lines = []
-    for passage in passages:
+    for passage in passages.values():
         first, *rest = sorted(passage, key=_place)
         lines += [first.line, *(item.brief if item.day == first.day and item.brief else item.line for item in rest)]
     return lines

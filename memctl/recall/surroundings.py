@@ -58,10 +58,13 @@ def fit_related(answer: Answer, budget: int) -> Answer:
     kept = fit(related, left, answer.hits)
     if kept or not whole or not answer.hits:
         return answer._replace(related=kept)
-    why = (
-        f"{many(len(whole), 'line is', 'lines are')} related to these, and the budget of {budget} tokens leaves room for none; "
-        f"the shortest takes {min(map(cost, whole))}"
-    )
+    return crowded_out(answer, len(whole), budget, f"; the shortest takes {min(map(cost, whole))}")
+
+
+def crowded_out(answer: Answer, lines: int, budget: int, least: str = "") -> Answer:
+    """The answer without related lines, which says that so many of them found no room."""
+    related = f"{many(lines, 'line is', 'lines are')} related to these"
+    why = f"{related}, and the budget of {budget} tokens leaves room for none{least}"
     return answer._replace(related=(), crowded=True, warnings=(*answer.warnings, why))
 
 

@@ -822,3 +822,31 @@ def test_a_recent_line_that_a_newer_one_may_replace_says_so(tmp_path: Path, olde
         (True, True),
         (False, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "long", "short"),
+    [
+        ("zebra okapi", "zebra okapi beside mast {}", "A zebra lives in Hamburg"),
+        ("зебра окапи", "зебра окапи у дома {}", "Зебра живёт в Гамбурге"),
+        ("斑马和羚羊", "斑马和羚羊在{}号房子", "斑马住在汉堡"),
+    ],
+)
+def test_a_best_line_that_is_too_long_takes_no_room_from_another(
+    tmp_path: Path, question: str, long: str, short: str
+) -> None:
+    best = " ".join(long.format(number) for number in range(60))
+    memory = memory_on(write_pages(tmp_path, {"memory/2025-11-20.md": f"- {best}\n- {short}\n"}), TODAY)
+    assert [hit.content for hit in memory.recall(question).hits] == [best, short]
+    for budget in range(100, 450, 25):
+        answer, text = memory.told(question, budget=budget)
+        assert [hit.content for hit in answer.hits][-1:] == [short] and estimate(text) <= budget
+    assert memory.told(question, budget=-1)[0].hits == ()
+
+
+def test_what_is_told_says_that_related_lines_found_no_room(tmp_path: Path) -> None:
+    page = "- W @Anna: the zebra lives in a zoo\n- W @Anna: " + " ".join(f"word{n}" for n in range(100)) + "\n"
+    memory = memory_on(write_pages(tmp_path, {"memory/2025-11-20.md": page}), TODAY)
+    answer, _ = memory.told("zebra", budget=150, hops=2)
+    assert answer.related == () and answer.crowded and "leaves room for none" in "".join(answer.warnings)
+    assert not memory.told("zebra", budget=1500, hops=2)[0].crowded

@@ -77,12 +77,11 @@ class Matrix:
             np.ascontiguousarray(rows[name]) for name in ("key", "digest", "script")
         )
         self.sums = {pack.page: pack.sum for pack in packs}
-        self._starts = dict(zip(self.sums, accumulate(counts, initial=0), strict=False))
+        self._places = dict(zip(self.sums, map(slice, accumulate(counts, initial=0), accumulate(counts)), strict=True))
 
     def codes_of(self, page: int) -> Any:
         """Those of the vectors of a page."""
-        start = self._starts[page]
-        return self.codes[start : np.searchsorted(self.entries, row_id(page + 1, 0))]
+        return self.codes[self._places[page]]
 
     @cached_property
     def sample(self) -> Any:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from itertools import chain
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 from zlib import crc32
@@ -62,8 +63,8 @@ class Head(NamedTuple):
         size = len(packed) // len(SCRIPTS)
         if not 0 < size // 8 <= MOST_DIMENSIONS or len(packed) != size // 8 * 8 * len(SCRIPTS):
             return NO_HEAD
-        means = (struct.unpack_from(f"<{size // 8}d", packed, size * script) for script in SCRIPTS)
-        return cls(embedder_id, size // 8, tuple(means))
+        means = tuple(struct.unpack_from(f"<{size // 8}d", packed, size * script) for script in SCRIPTS)
+        return cls(embedder_id, size // 8, means) if all(map(isfinite, chain(*means))) else NO_HEAD
 
 
 NO_HEAD = Head("", 0, ())
@@ -159,6 +160,9 @@ def write_head(db: sqlite3.Connection, head: Head) -> None:
 
 def read_head(db: sqlite3.Connection) -> Head | str:
     """Whose vectors these are, or why they cannot be used."""
+    schema = [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")]
+    if schema[:1] != [SCHEMA[0]]:  # a view may have no end
+        return "damaged"
     rows = db.execute("SELECT key, value, sum FROM meta").fetchall()
     try:
         kept = {key: value for key, value, total in rows if crc32(value, crc32(key.encode())) == total}
@@ -169,8 +173,7 @@ def read_head(db: sqlite3.Connection) -> Head | str:
         is_whole = head.dim == int(kept["dim"])
     except (AttributeError, TypeError, KeyError, ValueError, struct.error):
         return "damaged"
-    is_whole &= [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] == list(SCHEMA)
-    return head if is_whole else "damaged"
+    return head if is_whole and schema == list(SCHEMA) else "damaged"
 
 
 def page_row(page: int, page_sum: bytes, vectors: Iterable[tuple[StoredVector, Code]]) -> tuple[Any, ...]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import random
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from face_helpers import call, write_pages
@@ -445,6 +448,38 @@ def test_of_a_file_cut_short_the_rest_is_read_and_saved(
     assert path.read_bytes() == cut
     with closing(begun(workspace)) as vectors:
         assert vectors.scan(asked, None, 6000).cosines.items() == found and vectors.problem is None
+
+
+@pytest.mark.parametrize("numbers", [math.nan, math.inf])
+def test_means_that_are_no_numbers_are_damage(tmp_path: Path, numbers: float) -> None:
+    """They equal not even themselves: the file was made for that model again and again, without an end."""
+    path = filled(tmp_path).memory / "vectors.sqlite"
+    means = struct.pack(f"<{3 * DIM}d", *[numbers] * 3 * DIM)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE meta SET value = ?, sum = ? WHERE key = 'means'", (means, crc32(means, crc32(b"means"))))
+    assert "damaged" in (usable(Workspace(tmp_path))[1] or "")
+    assert tables.head_in(path.parent) is None
+
+
+def test_a_view_in_place_of_a_table_is_not_read(tmp_path: Path) -> None:
+    """One may have no end."""
+    workspace = filled(tmp_path)
+    with closing(sqlite3.connect(workspace.memory / "vectors.sqlite")) as db, db:
+        db.execute("DROP TABLE meta")
+        db.execute("CREATE VIEW meta AS SELECT json('computed') AS key, 1 AS value, 1 AS sum")
+    assert "vectors.sqlite: damaged" in (usable(workspace)[1] or "")
+
+
+def test_entries_out_of_their_page_stop_no_second_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = filled(tmp_path, pages=3)
+    key = text_key("1 1")
+    with closing(opened(workspace)) as vectors, closing(begun(workspace)) as writer:
+        with monkeypatch.context() as forged:
+            forged.setattr(tables, "ordinal_of", lambda entry: 2**32 - 1)
+            writer.put_page(1, b"1", [StoredVector(1 << 22, key, 1)], writer.codes([key]))
+        assert len(vectors.matrix().keys) == 41
+        writer.put_page(3, b"3", [], {})
+        assert len(vectors.matrix().keys) == 21
 
 
 @pytest.mark.parametrize("name", ["vectors.new", "vectors.sqlite"])

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 from zlib import crc32
 
+from ..errors import CannotWrite
 from ..index.heal import PASSING
 from ..index.index import code as primary_code
 from ..index.lexical import ordinal_of, row_id
@@ -261,10 +262,15 @@ def _sound_rows(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
 
 
 def head_in(folder: Path) -> Head | None:
-    """Whose the vectors in a folder are; None where there are none that can be used."""
-    with suppress(*DAMAGE), closing(open_tables(folder / "vectors.sqlite", write=False)) as db:
-        return head if isinstance(head := read_head(db), Head) else None
-    return None
+    """Whose the vectors in a folder are; None where there are none that can be used. CannotWrite while somebody holds the file."""
+    path = folder / "vectors.sqlite"
+    try:
+        with closing(open_tables(path, write=False)) as db:
+            return head if isinstance(head := read_head(db), Head) else None
+    except DAMAGE as error:
+        if path.exists() and not is_damage(error):
+            raise CannotWrite(str(path), str(error)) from error
+        return None
 
 
 def read_by_ranges(db: sqlite3.Connection, select: str, complain: Callable[[], object] = lambda: None) -> Iterator[Any]:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -487,6 +488,18 @@ def test_forget_says_so_where_embedding_does_not_stop(tmp_path: Path, monkeypatc
     assert text_key("Peter likes tea") in keys(workspace)
     forget(memory_on(workspace), _about("Peter"), apply=True)
     assert text_key("Peter likes tea") not in keys(workspace)
+
+
+def test_forget_beside_a_program_that_holds_the_file(tmp_path: Path) -> None:
+    """It is not taken for a damaged one, which would go with all that is sound in it."""
+    workspace = write_pages(tmp_path, FACTS)
+    done(workspace, HashEmbedder())
+    before = keys(workspace)
+    with closing(sqlite3.connect(workspace.memory / "vectors.sqlite", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        report = forget(memory_on(workspace), _about("Peter"), apply=True)
+    assert "locked" in report.warnings[0] and keys(workspace) == before
 
 
 @pytest.mark.parametrize("words", [("index", "--no-vectors"), ("index",)])

@@ -344,7 +344,7 @@ def test_other_pages_with_the_word_do_not_matter(tmp_path: Path) -> None:
 FRONTS = st.sampled_from([
     b"", b"---\ntype: person\n---\n", b"---\naliases: []\n---\n\n", b"---\naliases:\n---\n",
     b"---\naliases: [P, 'Q r']\ntype: x\n---\n", b"---\r\naliases:\r\n  - P\r\n# c\r\n---\r\n",
-    b"---\naliases:\n- P # c\n\n---\n", b"\xef\xbb\xbf---\nx: {y: z}\n---\n", b"---\nx: \xff\n---\n\xfe",
+    b"---\naliases:\n- P # c\n\n---\n", b"\xef\xbb\xbf---\nx: {y: z}\n---\n", b"---\nx: \xff\n---\n\xfe\n",
     b"---\n# only a comment\n---\n", b"\xef\xbb\xbf", b"\n\n",
 ])  # fmt: skip
 

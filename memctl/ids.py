@@ -69,6 +69,16 @@ def question_id(kind: str, *about: str) -> str:
     return f"q-{_spelled([kind, *sorted(about)])}"
 
 
+def kept_as(kind: Kind, names: Sequence[str], text: str, day: date | None) -> tuple[str, str]:
+    """What the question is about whether a fact said on a day is worth keeping: that day and its words."""
+    return str(day), " ".join([kind.letter, *names, ":", text])
+
+
+def part_id(ref: str) -> str:
+    """The id that stands in `settles=` of a fact kept from a part of a note; of one kept from the whole, `ref` does."""
+    return f"n-{_spelled([ref])}"
+
+
 def belief_id(ref: str) -> str:
     """The id of the belief that the fact `ref` states."""
     return f"o-{ref.removeprefix('f-')}"

@@ -89,16 +89,20 @@ _PLACE = re.compile(r"([^\s()<>\[\]\"]+\.(?:md|markdown))#L(\d{1,9})(?:-L?(\d{1,
 _ID = re.compile(r"(?:(?<![\w^])\^|(?<=\d )\")([A-Za-z0-9][A-Za-z0-9-]{0,63})\b")
 
 
+_SETTLES = re.compile(r"\bsettles=([A-Za-z0-9-]+)")
+
+
 def cited(line: str, page: str, gone: Gone) -> set[str]:
     """The ids of what a line of `page` points at: by an id of it, or where the line names no id, by its place."""
     if "#L" not in line and "^" not in line:
         return set()
     ids = {match[1] for match in _ID.finditer(line)}
-    found = ids & gone.refs
+    found = {*ids, *_SETTLES.findall(line)} & gone.refs
     for match in _PLACE.finditer(line):
         first = int(match[2])
         last = max(first, int(match[3] or first))
-        for path in {unquote(match[1]), normpath(join(dirname(page), unquote(match[1])))}:
+        told = unquote(match[1].rpartition("src=user:")[2])  # by a link, or a fact that was kept from it
+        for path in {told, normpath(join(dirname(page), told))}:
             for at, ref in gone.places.get(path, ()):
                 # Where the line names ids too, another line may stand there by now: the id decides.
                 if at.line <= last and first <= at.end_line and (not ids or ref in ids):

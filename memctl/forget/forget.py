@@ -38,6 +38,7 @@ from typing import NamedTuple
 from ..beliefs.opinions_page import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind, grouped
+from ..ids import part_id
 from ..index.open_memory import OpenMemory, drop_recalled
 from ..index.queries import traces as queries
 from ..index.queries.entries import by_refs
@@ -353,10 +354,14 @@ class _ForgetPlanner:
 
     def clean_blocks(self) -> None:
         """Plan the pages with managed blocks."""
+        answered = (ref for one in self.selection.chosen if one.fact for ref in one.fact.settles)
+        asked = {ref for ref in answered if ref.startswith("q-")}
+        asked |= {part_id(ref) for ref in self._gone.refs}  # candidates, answered or not
+        gone = self._gone._replace(refs=self._gone.refs | asked)
         for path in dict.fromkeys(path for path, _ in queries.copies_on(self._index)):
             text = self._read(path)
             if text is not None:
-                made, edited = without_copies(path, text, self._gone)
+                made, edited = without_copies(path, text, gone)
                 self._put(path, made)
                 why = "cites what is gone, and was edited by hand"
                 self._left += [f"{path}: the block `{name}` {why}" for name in edited]
@@ -364,7 +369,7 @@ class _ForgetPlanner:
     def look_around(self) -> None:
         """Name what still points at what is gone, lines of the same words, and transcripts from which it could be ingested again."""
         chosen = self.selection.chosen
-        origins = (one.fact.source for one in chosen if one.fact and one.fact.source)
+        origins = (one.fact.source for one in chosen if one.fact and one.fact.source and not one.entry.notes)
         told_in = {source.partition(":")[2].rpartition("#L")[0] for source in origins}
         again = "was ingested: as long as it is there, it can be ingested again"
         self._left += [f"{name} {again}" for name in sorted(filter(None, told_in))]
@@ -372,6 +377,9 @@ class _ForgetPlanner:
         for ref, relation, entry in queries.linked_to(self._index, self._gone.refs):
             if relation in _SPELLED and entry.id not in chosen_ids:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} says {_SPELLED[relation]}={ref}")
+        for note in by_refs(self._index, {ref for one in chosen if one.fact for ref in one.entry.notes}):
+            if note.notes and note.id not in chosen_ids:
+                self._left.append(f"{note.path}#L{note.line} ^{note.ref} is the note that it was kept from")
         for entry in queries.same_words(self._index, {one.entry.content_key for one in chosen if one.fact}):
             if entry.id not in chosen_ids:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")

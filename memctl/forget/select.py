@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ..beliefs.opinions_page import read_entries
 from ..errors import MemctlError, NothingFound
 from ..facts import Fact, Kind, Span, days_before, grouped, is_trusted
+from ..ids import part_id
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, recalled_lately
 from ..index.queries import traces as queries
@@ -111,6 +112,8 @@ def select(memory: OpenMemory, selectors: Selectors) -> Selection:
         found.left += [_by_hand(one.entry) for one in search.entries(*conditions, query=queries.fixed)]
     if selectors.ids:
         chosen += search.stating(chosen)
+    chosen += search.writable(search.kept(chosen))
+    if selectors.ids:
         chosen += search.answers(chosen)
     elif not selectors.include_exempt:
         chosen = list(search.without_exempt(chosen))
@@ -220,6 +223,15 @@ class _Search:
         lines = by_refs(self._index, owners)
         lines = [e for e in lines if e.block is None and e.path != OPINIONS and e.id not in known]
         return [one._replace(reason=f"states ^{owners[one.entry.ref]}") for one in self.read(lines)]
+
+    def kept(self, chosen: Sequence[Chosen]) -> list[Chosen]:
+        """The facts that were kept from a chosen note of the owner's, whole or in part, and that nobody changed since."""
+        own = [one.entry for one in chosen if not one.fact and is_trusted(one.entry.origin)]
+        notes = {key: ref for row in own for ref in row.notes for key in (ref, part_id(ref))}
+        kept = {row: notes[ref] for ref, how, row in queries.linked_to(self._index, notes) if how == "kept"}
+        known = {one.entry.id for one in chosen}
+        fresh = [row for row in kept if row.block is None and is_trusted(row.origin) and row.id not in known]
+        return [one._replace(reason=f"kept from ^{kept[one.entry]}") for one in self.read(fresh)]
 
     def answers(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """The answers to questions of review that quote a chosen line: copies, though they stand in a log."""

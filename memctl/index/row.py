@@ -88,6 +88,13 @@ class Row(NamedTuple):
         return self.names.partition("\n")[0]
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """The ids of the notes that say the same: of a note its own, of a fact what it was kept from."""
+        if self.kind == "note":
+            return () if self.block else (self.ref,)
+        return tuple(line.removeprefix("kept ") for line in self.links.split("\n") if line.startswith("kept f-"))
+
+    @property
     def is_in_log(self) -> bool:
         """True on a page of memory/, and on one whose name is a day, as daily notes have it."""
         return self.path.startswith("memory/") or log_day(self.path) is not None

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ..facts import UNSAID, Fact, Kind, Period, days_before, is_trusted, iso_day
-from ..ids import content_key, digest, fact_id, page_id, value_key
+from ..ids import content_key, digest, fact_id, kept_as, page_id, question_id, value_key
 from ..language.analyzer import joined_terms, query_terms
 from ..language.dates import UNITS, coming, day_and_rest, find_times, log_day, only_begins, shifted, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, stem_key, tag_key, without_code
@@ -238,7 +238,7 @@ class _EntryReader:
             content_key=twin,
             length=own.count(" ") + 1 if own else 0,
             names="\n".join(dict.fromkeys(map(entity_key, names))),
-            links="\n".join(filter(None, (*_links(fact), called, told))),
+            links="\n".join(filter(None, (*_links(fact, day), called, told))),
             task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
             kept=_text(ttl_end(day, fact.ttl)) if fact.ttl and day else None,
             due=None if slot or day is None else _text(_due(fact, without_sealed(entry.content), day, period)),
@@ -285,11 +285,15 @@ def task_key(task: str, entity: str = "") -> str:
     return " ".join(sorted(set(query_terms(task)))) or task.strip() or f"@{entity_key(entity)}"
 
 
-def _links(fact: Fact) -> Iterator[str]:
+def _links(fact: Fact, day: date | None) -> Iterator[str]:
     relations = "supports", "refutes", "supersedes", "corrects", "settles"
     yield from (f"{relation} {target}" for relation in relations for target in getattr(fact, relation))
     if fact.by:
         yield f"by {fact.by}"
+    # The note that it was kept from, whole or in part, if it still says what was asked about on that day.
+    asked = question_id("keep", *kept_as(fact.kind, fact.entities, fact.text, day)) if fact.settles else ""
+    if asked in fact.settles and "#L" in (fact.source or ""):
+        yield from (f"kept {ref}" for ref in fact.settles if ref != asked)
 
 
 def _called(fact: Fact, slot: Relation) -> str | None:

@@ -93,7 +93,7 @@ CREATE TABLE mention (                  -- entry.names, one row a name
 CREATE TABLE link (                     -- entry.links, one row a link
     target   TEXT NOT NULL,             -- an id
     relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects, settles, by; of evidence under a belief: stated, weighed, ended,
-                                        -- questioned, gone; of what memctl copied from lines: copies
+                                        -- questioned, gone; kept from a note; of what memctl copied from lines: copies
                                         -- of tags: tag #key, tags #key for the whole page; of links to a file: leads [key (index/rows.py)
     entry    INTEGER NOT NULL,
     PRIMARY KEY (target, relation, entry)

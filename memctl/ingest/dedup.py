@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from ..facts import Fact, Kind, is_trusted
-from ..ids import value_key
+from ..facts import Citation, Fact, Kind, is_trusted
+from ..ids import part_id, value_key
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import keys_of
-from ..index.queries.entries import holding, in_slots, own_and_entry, saying
+from ..index.queries.entries import entries_at, holding, in_slots, own_and_entry, saying
 from ..index.reread import reread, text_of
 from ..index.row import Row
 from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.dates import log_day
 from ..language.names import entity_key
 from ..language.relations import slot_of
+from ..recall.entry_hits import hits_of
 from .conversation import whole_value
+from .extract import CandidateFact
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
 from .own_words import vocabulary
 
@@ -31,10 +35,11 @@ class Duplicates:
     `transcript` is the path of the transcript, which may be a page of the workspace: its prose is not known by that, its facts are.
     """
 
-    def __init__(self, memory: OpenMemory, facts: Iterable[Fact], transcript: str) -> None:
+    def __init__(self, memory: OpenMemory, found: Sequence[CandidateFact], transcript: str) -> None:
         self._memory, self._index = memory, memory.index
         self._transcript = transcript
-        self._said = saying(self._index, {key_of(fact) for fact in facts})
+        self._said = saying(self._index, {key_of(each.fact) for each in found})
+        self._turns = Counter(each.turn for each in found)
 
     def refusal(self, fact: Fact, day: date, spoken_by: str) -> Refusal | None:
         """Why a fact said on `day` is nothing new: known, or a known line said by a model."""
@@ -75,6 +80,18 @@ class Duplicates:
             if same and not loses and len(adds) <= more and not other & vocabulary("negation"):
                 return line
         return None
+
+    def with_note(self, fact: Fact, each: CandidateFact, question: str) -> Fact:
+        """The fact that settles a question and the note of this log that it is from: by the id of that where it tells
+        all of that and nothing else is taken from it, else by one made of that id. Without such a note, as it is."""
+        place = Citation(self._transcript, each.line, each.line)
+        rows = entries_at(self._index, place) if log_day(self._transcript) else []
+        for note in hits_of(self._memory, [row for row in rows if row.notes and row.is_in_log]).values():
+            if note.ref.startswith("f-") and f"^{note.ref}" not in note.content:  # else its id does not tell its words
+                is_all = self._turns[each.turn] == 1 and note.content.split() == each.quote.split()
+                is_told = is_all and len(terms(note.content)) <= len(terms(fact.text))
+                return replace(fact, settles=(question, note.ref if is_told else part_id(note.ref)))
+        return fact
 
     def in_its_place(self, fact: Fact, old: str, new: str) -> Fact | None:
         """A correction in the words of what it corrects: the newest trusted fact with the old value and without the new one.

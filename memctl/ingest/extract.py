@@ -62,7 +62,7 @@ class CandidateFact(NamedTuple):
     @property
     def shown(self) -> str:
         """The same without its source and cues."""
-        return render(replace(self.fact, source=None, cues=()))
+        return render(replace(self.fact, source=None, settles=(), cues=()))
 
 
 def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[CandidateFact]:

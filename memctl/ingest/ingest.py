@@ -456,7 +456,7 @@ class _IngestRun:
         report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds, progress=memory.progress)
         if report.stale:
             self.warnings.append(f"duplicates were looked for in a stale index: {report.stale}")
-        duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
+        duplicates = Duplicates(memory, found, self.source.name)
         found = [each._replace(fact=self._correcting(each, duplicates)) for each in found]
         answered = settled(memory.index, [_question(each).id for each in found])
         looked_up: list[Fact | Refusal] = []
@@ -466,7 +466,7 @@ class _IngestRun:
             refusal = next(filter(None, refusals), None)
             if line := answered.get(_question(each).id):
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
-            looked_up.append(refusal or fact)
+            looked_up.append(refusal or duplicates.with_note(fact, each, _question(each._replace(fact=fact)).id))
         return looked_up
 
     def _about_known(self, memory: OpenMemory, each: CandidateFact) -> Fact:

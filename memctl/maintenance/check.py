@@ -305,7 +305,7 @@ def _answered_twice(pages: _Pages) -> Iterator[Finding]:
     """Questions of review that two machines answered in two ways."""
     answers: dict[str, tuple[str, str]] = {}
     for path, line, fact in _facts(pages):
-        for ref in fact.settles if is_trusted(fact.source) else ():
+        for ref in (ref for ref in fact.settles if ref.startswith("q-") and is_trusted(fact.source)):
             first, text = answers.setdefault(ref, (f"{path}#L{line}", fact.text))
             if text != fact.text:
                 what = f"{first} answers the same question in another way"

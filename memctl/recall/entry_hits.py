@@ -236,6 +236,16 @@ def with_beliefs(memory: OpenMemory, hits: Sequence[Hit], as_of: date | None) ->
     return made
 
 
+def with_notes(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, each that was kept from a note with the place of the note beside those of its twins."""
+    facts = by_refs(memory.index, [hit.ref for hit in hits if hit.fact and hit.fact.settles])
+    notes = [row for row in by_refs(memory.index, {ref for fact in facts for ref in fact.notes}) if row.notes]
+    seen = reread(memory.workspace, notes, memory.index)
+    places = {row.ref: seen[row.id].cited for row in notes if row.id in seen}
+    told = {fact.ref: [places[ref] for ref in fact.notes if ref in places] for fact in facts if not fact.block}
+    return [replace(hit, also=tuple(dict.fromkeys((*hit.also, *told.get(hit.ref, ()))))) for hit in hits]
+
+
 def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str], as_of: date | None) -> Hit:
     bullets = [parse_bullet(content_of(Role.ITEM, lines[line - 1 : end])) for line, end, _, _ in chain.evidence]
     known = [b for b in bullets if b and not b.gone and (as_of is None or b.day <= as_of)]

@@ -40,6 +40,7 @@ from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import KnownNames, entities_named, first_said, keys_of
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
+from ..index.queries.evidence import facts_kept_from
 from ..index.queries.filters import condition_of, expiry_if_any
 from ..index.reread import reread, text_of
 from ..index.row import Entity, Row
@@ -277,6 +278,7 @@ class _Judged(NamedTuple):
     verdict: Validities
     perhaps_replaced: Mapping[int, Replaced] = MappingProxyType({})  # in words, by a newer line
     told_again: Mapping[int, int] = MappingProxyType({})  # older -> newer line that answers as well and stands above
+    kept: Mapping[int, int] = MappingProxyType({})  # note -> the fact that was kept from it, and is shown in its place
 
 
 def _judge(request: _Request, found: Mapping[int, Score]) -> _Judged:
@@ -286,7 +288,12 @@ def _judge(request: _Request, found: Mapping[int, Score]) -> _Judged:
     found = stating_lines(index, lines_of_pages(index, found, entries), entries)
     entries |= by_ids(index, passing(index, found.keys() - entries.keys(), request.condition))
     shown = {i: e for i, e in entries.items() if i in found}
-    return _Judged(found, shown, judge(request.memory, shown.values(), query.as_of, whole=request.history))
+    facts = facts_kept_from(index, shown.values())
+    passed = passing(index, {one.id for one in facts.values()}, request.condition)
+    kept = {i: one.id for i, one in facts.items() if one.id in passed}
+    shown |= {one.id: one for one in facts.values() if one.id in passed}
+    found = {**{one: found[i] for i, one in kept.items()}, **found}
+    return _Judged(found, shown, judge(request.memory, shown.values(), query.as_of, whole=request.history), kept=kept)
 
 
 def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
@@ -318,6 +325,8 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
         relevance[new] = max(relevance.get(new, 0.0), found[old].relevance)
     for i in {*perhaps.keys(), *perhaps.values()}:
         relevance[i] *= _CHANGED_BOOST
+    for note, fact in judged.kept.items():
+        relevance[fact] = max(relevance[fact], relevance.pop(note))
     over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
     for old, new in replaced.items():
         by = verdict.entries.get(new)
@@ -504,7 +513,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
         entry_hits.as_passage(memory, has_passage[hit.source], hit, judged.found) if hit.source in has_passage else hit
         for hit in hits[: request.k]
     ]
-    return with_beliefs(memory, shown, query.as_of), passed_over
+    return with_beliefs(memory, entry_hits.with_notes(memory, shown), query.as_of), passed_over
 
 
 def _count_the_rest(

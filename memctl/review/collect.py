@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from itertools import product
 from math import log2
 
 from ..beliefs.replay import Replayed
@@ -92,8 +93,20 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
     What was shown may be answered while its lines stand as they were, whatever became of them by another answer.
     """
     unique = {doubt.id: doubt for doubt in asked}
-    answered = queries.settled_ids(memory.index, {ref for doubt in unique.values() for ref in doubt.settled_by})
-    left = {ref: doubt for ref, doubt in unique.items() if answered.isdisjoint(doubt.settled_by)}
+    same = _statements(memory, unique.values())
+    if not were_shown:
+        said = [one._replace(about=tuple(same.get(ref, (ref,))[0] for ref in one.about)) for one in unique.values()]
+        unique = {doubt.id: doubt for doubt in said}
+    ends = {
+        ref: {
+            number
+            for refs in product(*(same.get(each, (each,)) for each in one.about))
+            for number in one._replace(about=refs).settled_by
+        }
+        for ref, one in unique.items()
+    }
+    answered = queries.settled_ids(memory.index, set().union(*ends.values()))
+    left = {ref: doubt for ref, doubt in unique.items() if answered.isdisjoint(ends[ref])}
     hits = _lines(memory, [ref for doubt in left.values() if doubt.kind not in ("same", "keep") for ref in doubt.about])
     waiting = keep.kept_candidates(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
     hits |= {each.id: _candidate_hit(each) for each in waiting}
@@ -113,6 +126,14 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt], were_shown: bool 
             made.append(Question(doubt.kind, doubt.about, sides, about, why, rule=doubt.rule))
     ordered = sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id))
     return tuple(_once(ordered))
+
+
+def _statements(memory: OpenMemory, doubts: Iterable[Doubt]) -> dict[str, tuple[str, ...]]:
+    """The ids under which each line may have been asked about, that of a fact before that of its note."""
+    asked = {ref for doubt in doubts if doubt.kind not in ("same", "keep") for ref in doubt.about}
+    rows = [row for row in by_refs(memory.index, asked) if row.block is None]
+    kept = queries.facts_kept_from(memory.index, rows)
+    return {row.ref: (said.ref, *said.notes) for row in rows for said in [kept.get(row.id, row)]}
 
 
 def _once(ordered: Sequence[Question]) -> Iterator[Question]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import MemctlError, Refused
 from ..facts import Fact
-from ..ids import question_id
+from ..ids import kept_as, question_id
 from ..markdown.blocks import edited, splice
 from ..markdown.grammar import clean, parse, printable_line, render
 from ..markdown.lines import split_lines
@@ -42,7 +42,7 @@ class Uncertain(NamedTuple):
     @property
     def about(self) -> tuple[str, str]:
         """What its question is about: the day and the words."""
-        return str(self.day), " ".join([self.fact.kind.letter, *self.fact.entities, ":", self.fact.text])
+        return kept_as(self.fact.kind, self.fact.entities, self.fact.text, self.day)
 
     @property
     def id(self) -> str:

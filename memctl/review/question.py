@@ -261,8 +261,8 @@ def _trust(line: Fact, question: Question, key: str) -> Fact:
 
 def _keep(line: Fact, question: Question, key: str) -> Fact:
     said = question.sides[-1]
-    if key == "y" and said.fact:
-        return replace(said.fact, settles=line.settles, block_id=None)
+    if key == "y" and said.fact:  # which names the note of a log that it says
+        return replace(said.fact, settles=tuple(dict.fromkeys((*line.settles, *said.fact.settles))), block_id=None)
     anchor = (said.origin.partition(":")[2] or "a conversation").strip()
     return replace(line, text=f"A line of {anchor} was not worth keeping", entities=(), private=False)
 

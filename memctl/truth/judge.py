@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from ..facts import is_trusted
@@ -10,7 +11,7 @@ from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entity_names import keys_of
 from ..index.queries.entries import by_ids, by_refs, citing, private_refs, private_versions, slot_around, slot_ids
-from ..index.queries.evidence import has_marked, side_by_side
+from ..index.queries.evidence import facts_kept_from, has_marked, side_by_side
 from ..index.row import Row
 from .validity import Claim, Validity, has_begun, validities
 
@@ -60,9 +61,20 @@ def judge(
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
     claims = {e.id: _claim(e, entities.get(e.subject, e.subject)) for e in known.values()}
     if not all(claim.closes for claim in claims.values()):
-        beside = side_by_side(index, {claim.ref for claim in claims.values()}, str(today))
-        claims = {i: c._replace(spoken_for=frozenset(beside.get(c.ref, ()))) for i, c in claims.items()}
-    return Validities(validities(list(claims.values()), today), known, claims)
+        beside = side_by_side(index, {ref for e in known.values() for ref in (e.ref, *e.notes)}, str(today))
+        spoken = {e.id: [beside.get(ref, ()) for ref in (e.ref, *e.notes)] for e in known.values()}
+        claims = {i: c._replace(spoken_for=frozenset(chain(*spoken[i]))) for i, c in claims.items()}
+    kept = {i: one for i, one in facts_kept_from(index, known.values()).items() if one.id in known}
+    said = {known[i].ref: one.ref for i, one in kept.items()}
+    claims = {i: _of_statements(claim, said) for i, claim in claims.items()} if said else claims
+    found = validities(list(claims.values()), today)
+    return Validities({**found, **{i: found[one.id] for i, one in kept.items()}}, known, claims)
+
+
+def _of_statements(claim: Claim, said: Mapping[str, str]) -> Claim:
+    """A claim that names, of a note and the fact that was kept from it, the fact."""
+    replaced, untrue = (tuple(said.get(ref, ref) for ref in refs) for refs in (claim.supersedes, claim.corrects))
+    return claim._replace(supersedes=replaced, corrects=untrue, by=said.get(claim.by or "", claim.by))
 
 
 def _gather(
@@ -75,9 +87,10 @@ def _gather(
     are taken; where there are links, all is gathered after all. With `public` also private versions are taken.
     """
     known = {entry.id: entry for entry in entries}
+    known |= {one.id: one for one in facts_kept_from(index, entries).values()}
     keys_of_subject: dict[str, tuple[str, ...]] = {}
     is_whole: dict[tuple[str, str], bool] = {}  # the slots so far, and whether all of their versions were taken
-    fresh = list(entries)
+    fresh = list(known.values())
     while fresh:
         ids: set[int] = set()
         for entry in fresh:
@@ -99,7 +112,8 @@ def _gather(
         gathered = [*fresh, *found]
         targets = [ref for e in gathered for way in ("supersedes", "corrects", "by") for ref in _linked(e, way)]
         # Those that name them, and those that they name.
-        linked = [*citing(index, [e.ref for e in gathered]), *by_refs(index, targets)]
+        linked = [*citing(index, [ref for e in gathered for ref in (e.ref, *e.notes)]), *by_refs(index, targets)]
+        linked += facts_kept_from(index, linked).values()
         if linked and deciding_on is not None:
             return _gather(index, entries, None)
         new = {entry.id: entry for entry in (*found, *linked) if entry.id not in known}

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import date
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 from typing import NamedTuple
 
 from ..facts import Kind, days_before, is_trusted
@@ -19,7 +19,14 @@ from ..index.lexical import SHORT, idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.entity_names import KnownNames, keys_of, keys_of_person, pages_called
-from ..index.queries.evidence import has_marked, lines_of_facts, newest_beside, settled_ids, side_by_side
+from ..index.queries.evidence import (
+    facts_kept_from,
+    has_marked,
+    lines_of_facts,
+    newest_beside,
+    settled_ids,
+    side_by_side,
+)
 from ..index.queries.filters import expiry_on
 from ..index.reread import reread, text_of
 from ..index.row import Row
@@ -133,9 +140,9 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     for some in (wanted[:_FIRST], wanted[_FIRST:]):  # what is shown first is looked at by itself
         newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
     newer |= finder.waiting(wanted)
-    standing = _standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)])
-    best = _best(standing)
-    return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
+    best = _best(_standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)]))
+    kept = facts_kept_from(memory.index, wanted)
+    return {row.id: best[said] for row in wanted if (said := kept.get(row.id, row).id) in best}
 
 
 def _best(standing: Sequence[Replaced]) -> dict[int, Replaced]:
@@ -509,17 +516,26 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced], in_chains: bool = F
 
     With `in_chains`, those too of which the newer side was replaced, in place of the pair of the older one with what replaced it.
     """
-    entries = {row.id: row for pair in found for row in (pair.older, pair.newer)}
-    if not entries:
-        return []
-    verdict = judge(memory, entries.values(), whole=False)
     over = expiry_on(memory.today, memory.workspace.settings.ttl)
-    kept = (pair for pair in found if not over.reason(pair.newer, None))
+    kept = [pair for pair in _of_statements(memory.index, found) if not over.reason(pair.newer, None)]
+    verdict = judge(memory, {row.id: row for pair in kept for row in (pair.older, pair.newer)}.values(), whole=False)
     # Named by a trusted line, as an answer does; what only a newer value of a slot replaced is in no chain.
     named = {ref for claim in verdict.claims.values() if in_chains and claim.trusted for ref in claim.supersedes}
     left = unsettled(memory.index, [pair for pair in kept if _hold(pair, verdict, memory.today, named)])
     beyond = {(pair.older.id, verdict.validity[pair.newer.id].replaced_by) for pair in left}
     return [pair for pair in left if (pair.older.id, pair.newer.id) not in beyond]
+
+
+def _of_statements(index: Index, found: Sequence[Replaced]) -> list[Replaced]:
+    """The pairs, one of each two statements, the nearest: a fact stands for the note that it was kept from."""
+    kept = facts_kept_from(index, {row.id: row for pair in found for row in (pair.older, pair.newer)}.values())
+    made: dict[frozenset[int], Replaced] = {}
+    for pair in found:
+        older, newer = (kept.get(row.id, row) for row in (pair.older, pair.newer))
+        both = frozenset((older.id, newer.id))
+        if both not in made or made[both].nearness < pair.nearness:
+            made[both] = pair._replace(older=older, newer=newer)
+    return [pair for both, pair in made.items() if len(both) == 2]
 
 
 def _hold(pair: Replaced, verdict: Validities, today: date, named: Set[str]) -> bool:
@@ -543,17 +559,15 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     """Those pairs that no trusted line has settled, as they are or said before, or related."""
     beside = side_by_side(index, {row.ref for pair in pairs for row in (pair.older, pair.newer)})
     asked = {question_id(*pair.asked_as): pair for pair in pairs}
-    about = {
-        number: {number, question_id("trust", pair.asked_as[-1])}
-        | question_ids(pair.older.ref, pair.newer.ref)
-        | question_ids(pair.newer.ref, pair.older.ref)
-        for number, pair in asked.items()
-    }  # of a belief that one of the two states, too
+    about = {number: {number, question_id("trust", pair.asked_as[-1])} for number, pair in asked.items()}
+    for number, pair in asked.items():
+        older, newer = ({row.ref, *row.notes} for row in (pair.older, pair.newer))
+        for one, other in product(older, newer):  # of a belief that one of them states, too
+            about[number] |= question_ids(one, other) | question_ids(other, one)
     answered = settled_ids(index, set().union(*about.values()))
     said = {number: (pair.older.content_key, pair.newer.content_key) for number, pair in asked.items()}
     over = {said[number] for number in asked if not answered.isdisjoint(about[number])}
-    open_pairs = (pair for number, pair in asked.items() if said[number] not in over)
-    return [pair for pair in open_pairs if not _is_related(pair, beside)]
+    return [pair for number, pair in asked.items() if said[number] not in over and not _is_related(pair, beside)]
 
 
 def _is_related(pair: Replaced, beside: Mapping[str, set[int]]) -> bool:

@@ -416,6 +416,24 @@ def settled_ids(index: Index, questions: Iterable[str]) -> set[str]:
     return set(index.column_in(_SETTLING, questions))
 
 
+def facts_kept_from(index: Index, rows: Iterable[Row]) -> dict[int, Row]:
+    """By the ids of notes, and of more facts kept from them that hold as long, the fact that stands for them: the first
+    trusted one kept from the whole of the note, rather without an end. None where the note or that fact was reworded."""
+    said = [row for row in rows if row.notes]
+    sql = "SELECT entry FROM link JOIN trusted ON trusted.id = entry WHERE relation = 'kept' AND target IN ({keys})"
+    facts = selected_in(index, sql, {row.notes[0] for row in said})
+    facts.sort(key=lambda fact: bool(fact.last or fact.kept))
+    kept = grouped((ref, fact) for fact in facts for ref in fact.notes)
+    alike = grouped((row.id, fact) for row in said for fact in kept.get(row.notes[0], ()) if _holds_as(fact, row))
+    return {i: facts[0] for i, facts in alike.items() if facts[0].id != i}
+
+
+def _holds_as(fact: Row, other: Row) -> bool:
+    """True for a note, and a fact that fills the same slot and holds as long."""
+    told = ((row.slot, row.first, row.last, row.kept) for row in (fact, other))
+    return other.kind == "note" or len({*told}) == 1
+
+
 def answer_lines(index: Index) -> list[Row]:
     """Lines of memctl's own kind that settle a question, in page order."""
     sql = (

@@ -257,13 +257,13 @@ def figures(tree: Path) -> list[Figure]:
     ]
     named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
     return [
-        Figure("lines in memctl/", 44_593, sum(map(lines_of, files.values())), 47_117, goal=32_000),
-        Figure("characters in memctl/", 1_935_477, sum(map(len, files.values())), 2_326_100),
-        Figure(f"lines over {WIDTH} characters in memctl/", 577, len(wide), 1_071, tuple(wide)),
+        Figure("lines in memctl/", 44_593, sum(map(lines_of, files.values())), 47_281, goal=32_000),
+        Figure("characters in memctl/", 1_935_477, sum(map(len, files.values())), 2_339_316),
+        Figure(f"lines over {WIDTH} characters in memctl/", 577, len(wide), 1_059, tuple(wide)),
         Figure("modules (without room pages)", 251, len(named), 159, goal=160),
         Figure("lines of the largest module", 399, max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
         *(Figure(name, first, len(found), 0, tuple(found)) for (name, first), found in counted.items()),
-        Figure("lines in tests/", 34_468, sum(map(lines_of, tests.values())), 43_012, goal=22_000),
+        Figure("lines in tests/", 34_468, sum(map(lines_of, tests.values())), 43_425, goal=22_000),
         Figure("lines of README.md", 1_281, lines_of((tree / "README.md").read_text("utf-8")), 160, goal=160),
     ]
 

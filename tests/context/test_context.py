@@ -18,7 +18,7 @@ from torture import poison
 
 import memctl
 from memctl.context.chat import prepare
-from memctl.context.context import ContextOptions, beside_prompt, context, memories, told as told_of
+from memctl.context.context import ContextOptions, beside_prompt, context, memories
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
 from memctl.context.pack import Item, Pack, fitting, newest_days
 from memctl.errors import OverBudget
@@ -68,7 +68,7 @@ def test_what_is_given_for_some_questions(tmp_path: Path, update_corpus: bool) -
         found += "\n".join((f"## {question} {budget} {about}", f"{made.layers} {made.warnings}", *told, made.text, ""))
         found += " ".join(f"{item.layer} {item.ref}" for item in context(memory, question, options).items) + "\n"
     for question in QUESTIONS[:-1]:
-        found += f"{memories(memory, question, hops=2).text}\n{told_of(memory, ask(memory.workspace, question))}\n"
+        found += f"{memories(memory, question, hops=2).text}\n{memory.told(question, k=10, budget=9_000)[1]}\n"
     assert (said := re.sub(r"(core|memory)-\w{10}>", r"\1>", found)) == recorded(GIVEN, said, update_corpus)
 
 

@@ -41,7 +41,7 @@ def test_what_is_kept_leads_back_and_is_kept_once(tmp_path: Path) -> None:
     after = (root / LOG).read_text("utf-8")
     assert after.startswith(PROSE) and f"src=user:{LOG}#L3" in after and after.count("Python 3.13") == 2
     again = call(["ingest", LOG, "--apply"], root)
-    assert (root / LOG).read_text("utf-8") == after and "0 kept" in again.both and "duplicate" in again.both
+    assert (root / LOG).read_text("utf-8") == after and "0 kept" in again.both and "answered" in again.both
 
 
 def test_reflect_asks_about_logs_without_facts(tmp_path: Path) -> None:
